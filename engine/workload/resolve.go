@@ -16,6 +16,7 @@ type Override struct {
 	BlockSizeBytes *int64
 	Threads        *int
 	QueueDepth     *int
+	SharedOffset   *bool
 	Sync           *SyncMode
 	FileSizeBytes  *int64
 	Warmup         *Duration
@@ -73,6 +74,7 @@ func (o Override) apply(w *Workload) {
 	set(&w.BlockSizeBytes, o.BlockSizeBytes)
 	set(&w.Threads, o.Threads)
 	set(&w.QueueDepth, o.QueueDepth)
+	set(&w.SharedOffset, o.SharedOffset)
 	set(&w.Sync, o.Sync)
 	set(&w.FileSizeBytes, o.FileSizeBytes)
 	set(&w.Warmup, o.Warmup)
