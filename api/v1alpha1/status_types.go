@@ -1,0 +1,415 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// DiskBenchmarkStatus is what was measured.
+type DiskBenchmarkStatus struct {
+	// observedGeneration is the generation of spec that this status is about; -1 before the first.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// conditions are the state. Ready is the summary, and its reason the state in a word; Finished
+	// turns True at either end; TargetsMet says whether the targets were met. Reconciling and Stalled
+	// follow kstatus and are present only when True.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// summary holds the figures as text, for people.
+	// +optional
+	Summary *Summary `json:"summary,omitempty"`
+	// run is the current or last run, and the facts that belong to its figures.
+	// +optional
+	Run *Run `json:"run,omitempty"`
+	// measurements are the evidence: written once for each run, one for each workload.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Measurements []Measurement `json:"measurements,omitempty"`
+	// warnings are what a reader of the figures should know.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Warnings []string `json:"warnings,omitempty"`
+	// history holds the summaries of earlier runs, newest first.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	History []HistoricRun `json:"history,omitempty"`
+}
+
+// Summary holds the figures as text, for people. Of several workloads the figures stand one after
+// another, in the order of workloads.
+type Summary struct {
+	// workloads are their names.
+	// +optional
+	Workloads string `json:"workloads,omitempty"`
+	// iops is operations per second.
+	// +optional
+	IOPS string `json:"iops,omitempty"`
+	// throughput is in MB/s, 10^6 bytes per second.
+	// +optional
+	Throughput string `json:"throughput,omitempty"`
+	// p99 is the 99th percentile of the latency, with its unit.
+	// +optional
+	P99 string `json:"p99,omitempty"`
+}
+
+// HistoricRun is what is kept of an earlier run.
+type HistoricRun struct {
+	// number of the run.
+	// +required
+	Number int64 `json:"number,omitempty"`
+	// reason is how it ended.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// finishTime is when it ended.
+	// +optional
+	FinishTime *metav1.Time `json:"finishTime,omitempty"`
+	// summary is its figures.
+	// +optional
+	Summary *Summary `json:"summary,omitempty"`
+}
+
+// Run is one run and the facts that belong to its figures.
+type Run struct {
+	// number counts the runs of this DiskBenchmark from 1. It is persisted before anything is created.
+	// +required
+	Number int64 `json:"number,omitempty"`
+	// name is the name of the run's Job; its claim has the same name.
+	// +required
+	Name string `json:"name,omitempty"`
+	// specHash identifies the measured part of spec.
+	// +required
+	SpecHash string `json:"specHash,omitempty"`
+	// phase is how far the run has come.
+	// +required
+	Phase Phase `json:"phase,omitempty"`
+	// phaseTime is when the phase began.
+	// +required
+	PhaseTime metav1.Time `json:"phaseTime,omitempty,omitzero"`
+	// outcome is the reason with which the run ended; empty while it goes on. Cleanup follows it.
+	// +optional
+	Outcome string `json:"outcome,omitempty"`
+	// outcomeMessage is the outcome in words.
+	// +optional
+	OutcomeMessage string `json:"outcomeMessage,omitempty"`
+	// startTime is when the run began.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+	// finishTime is when the outcome was known.
+	// +optional
+	FinishTime *metav1.Time `json:"finishTime,omitempty"`
+	// podName is the pod that ran the engine.
+	// +optional
+	PodName string `json:"podName,omitempty"`
+	// podUID is that pod's UID.
+	// +optional
+	PodUID types.UID `json:"podUID,omitempty"`
+
+	// storageClassName is the class that was used.
+	// +optional
+	StorageClassName string `json:"storageClassName,omitempty"`
+	// provisioner of the class.
+	// +optional
+	Provisioner string `json:"provisioner,omitempty"`
+	// parameters of the class.
+	// +optional
+	Parameters map[string]string `json:"parameters,omitempty"`
+	// volumeAttributesClassName is the VolumeAttributesClass that was used.
+	// +optional
+	VolumeAttributesClassName string `json:"volumeAttributesClassName,omitempty"`
+	// size is the real capacity of the volume, or the requested one before that is known.
+	// +optional
+	Size *resource.Quantity `json:"size,omitempty"`
+	// volumes that were measured.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Volumes []Volume `json:"volumes,omitempty"`
+
+	// nodeName is the node that ran the engine.
+	// +optional
+	NodeName string `json:"nodeName,omitempty"`
+	// vmSize is the node's instance type, such as Standard_D8s_v5.
+	// +optional
+	VMSize string `json:"vmSize,omitempty"`
+	// region of the node.
+	// +optional
+	Region string `json:"region,omitempty"`
+	// zone of the node.
+	// +optional
+	Zone string `json:"zone,omitempty"`
+	// kernel release of the node.
+	// +optional
+	Kernel string `json:"kernel,omitempty"`
+	// filesystem that was measured, such as ext4; empty for a block device.
+	// +optional
+	Filesystem string `json:"filesystem,omitempty"`
+	// device is the kernel's name of the disk on the node, such as sdc or nvme0n2.
+	// +optional
+	Device string `json:"device,omitempty"`
+	// logicalBlockSizeBytes is the smallest direct I/O of the volume.
+	// +optional
+	LogicalBlockSizeBytes int64 `json:"logicalBlockSizeBytes,omitempty"`
+	// image of the engine.
+	// +optional
+	Image string `json:"image,omitempty"`
+	// engineVersion is the engine's own version.
+	// +optional
+	EngineVersion string `json:"engineVersion,omitempty"`
+	// ioEngine is the kernel interface that issued the I/O.
+	// +optional
+	IOEngine IOEngine `json:"ioEngine,omitempty"`
+	// ioEngineFallbacks are the kernel interfaces that Auto passed over, each with the reason.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
+	IOEngineFallbacks []string `json:"ioEngineFallbacks,omitempty"`
+
+	// provisioningSeconds from the claim's creation to its binding.
+	// +optional
+	ProvisioningSeconds *int64 `json:"provisioningSeconds,omitempty"`
+	// attachingSeconds from the pod's scheduling, or the claim's binding if that is later, to the
+	// first container's start: attaching, formatting, mounting and pulling the image.
+	// +optional
+	AttachingSeconds *int64 `json:"attachingSeconds,omitempty"`
+	// preparingSeconds for writing the file.
+	// +optional
+	PreparingSeconds *int64 `json:"preparingSeconds,omitempty"`
+	// measuringSeconds of the engine's container, warm-up included.
+	// +optional
+	MeasuringSeconds *int64 `json:"measuringSeconds,omitempty"`
+}
+
+// Phase is how far a run has come.
+// +kubebuilder:validation:Enum=Pending;Provisioning;Scheduling;Preparing;Running;CleaningUp;Done
+type Phase string
+
+// The phases.
+const (
+	// PhasePending: nothing is created yet.
+	PhasePending Phase = "Pending"
+	// PhaseProvisioning: the claim is created and not bound.
+	PhaseProvisioning Phase = "Provisioning"
+	// PhaseScheduling: the pod waits for a node, its volume or its image.
+	PhaseScheduling Phase = "Scheduling"
+	// PhasePreparing: the file is written.
+	PhasePreparing Phase = "Preparing"
+	// PhaseRunning: the engine measures.
+	PhaseRunning Phase = "Running"
+	// PhaseCleaningUp: the outcome is known; the Job and the volume are being deleted.
+	PhaseCleaningUp Phase = "CleaningUp"
+	// PhaseDone: nothing is left to do.
+	PhaseDone Phase = "Done"
+)
+
+// Volume is one measured volume.
+type Volume struct {
+	// claimName is the PersistentVolumeClaim.
+	// +required
+	ClaimName string `json:"claimName,omitempty"`
+	// volumeName is the PersistentVolume.
+	// +optional
+	VolumeName string `json:"volumeName,omitempty"`
+	// driver that serves the volume.
+	// +optional
+	Driver string `json:"driver,omitempty"`
+	// volumeHandle is the driver's name of the disk, on Azure its resource ID.
+	// +optional
+	VolumeHandle string `json:"volumeHandle,omitempty"`
+	// reclaimPolicy of the PersistentVolume. With Retain the disk stays, and costs, after the run.
+	// +optional
+	ReclaimPolicy string `json:"reclaimPolicy,omitempty"`
+}
+
+// Measurement is what was measured of one workload, over all repetitions.
+type Measurement struct {
+	// name of the workload.
+	// +required
+	Name string `json:"name,omitempty"`
+	// parameters are the effective ones.
+	// +required
+	Parameters Parameters `json:"parameters,omitempty,omitzero"`
+	// windowNanos is the measured time, summed over the repetitions.
+	// +required
+	WindowNanos int64 `json:"windowNanos,omitempty"`
+	// read figures; absent without reads.
+	// +optional
+	Read *Figures `json:"read,omitempty"`
+	// write figures; absent without writes.
+	// +optional
+	Write *Figures `json:"write,omitempty"`
+	// total figures, reads and writes together.
+	// +required
+	Total Figures `json:"total,omitempty,omitzero"`
+	// repetitions are the totals of each.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	Repetitions []Repetition `json:"repetitions,omitempty"`
+	// spread of the repetitions; absent with one.
+	// +optional
+	Spread *Spread `json:"spread,omitempty"`
+	// series is the IOPS over time.
+	// +optional
+	Series *Series `json:"series,omitempty"`
+	// cpu that the engine used in the window.
+	// +optional
+	CPU *CPU `json:"cpu,omitempty"`
+}
+
+// Parameters are the effective ones of a workload.
+type Parameters struct {
+	// pattern is the order of offsets.
+	// +required
+	Pattern Pattern `json:"pattern,omitempty"`
+	// readPercent is the share of reads.
+	// +required
+	ReadPercent int32 `json:"readPercent"`
+	// blockSizeBytes of an operation.
+	// +required
+	BlockSizeBytes int64 `json:"blockSizeBytes,omitempty"`
+	// threads that issued I/O.
+	// +required
+	Threads int32 `json:"threads,omitempty"`
+	// queueDepth of each thread.
+	// +required
+	QueueDepth int32 `json:"queueDepth,omitempty"`
+	// sequentialOffset of a sequential workload.
+	// +optional
+	SequentialOffset SequentialOffset `json:"sequentialOffset,omitempty"`
+	// sync is how far a write had to get.
+	// +required
+	Sync SyncMode `json:"sync,omitempty"`
+	// fileSizeBytes that was used.
+	// +required
+	FileSizeBytes int64 `json:"fileSizeBytes,omitempty"`
+	// layout of the file.
+	// +required
+	Layout Layout `json:"layout,omitempty"`
+	// directIO says whether the page cache was bypassed, as proven on the volume.
+	// +required
+	DirectIO DirectIO `json:"directIO,omitempty"`
+	// warmupSeconds before the window.
+	// +required
+	WarmupSeconds int32 `json:"warmupSeconds"`
+	// durationSeconds of the window.
+	// +required
+	DurationSeconds int32 `json:"durationSeconds,omitempty"`
+	// seed of the generators.
+	// +required
+	Seed int64 `json:"seed"`
+}
+
+// Figures of one direction. Latency is from submission to completion; a percentile is absent unless
+// ten samples are expected beyond it (p99 from 1,000 operations, p99.9 from 10,000).
+type Figures struct {
+	// operations that completed in the window; the number of latency samples.
+	// +required
+	Operations int64 `json:"operations"`
+	// bytes that they moved.
+	// +required
+	Bytes int64 `json:"bytes"`
+	// iops is operations per second.
+	// +required
+	IOPS int64 `json:"iops"`
+	// throughputBytesPerSecond moved.
+	// +required
+	ThroughputBytesPerSecond int64 `json:"throughputBytesPerSecond"`
+	// meanNanos is the mean latency.
+	// +required
+	MeanNanos int64 `json:"meanNanos"`
+	// stddevNanos is the standard deviation of the latency.
+	// +required
+	StddevNanos int64 `json:"stddevNanos"`
+	// minNanos is the lowest latency.
+	// +required
+	MinNanos int64 `json:"minNanos"`
+	// maxNanos is the highest latency.
+	// +required
+	MaxNanos int64 `json:"maxNanos"`
+	// p50Nanos is the median latency.
+	// +optional
+	P50Nanos *int64 `json:"p50Nanos,omitempty"`
+	// p90Nanos is the 90th percentile.
+	// +optional
+	P90Nanos *int64 `json:"p90Nanos,omitempty"`
+	// p95Nanos is the 95th percentile.
+	// +optional
+	P95Nanos *int64 `json:"p95Nanos,omitempty"`
+	// p99Nanos is the 99th percentile.
+	// +optional
+	P99Nanos *int64 `json:"p99Nanos,omitempty"`
+	// p999Nanos is the 99.9th percentile.
+	// +optional
+	P999Nanos *int64 `json:"p999Nanos,omitempty"`
+	// p9999Nanos is the 99.99th percentile.
+	// +optional
+	P9999Nanos *int64 `json:"p9999Nanos,omitempty"`
+}
+
+// Repetition is the total of one repetition.
+type Repetition struct {
+	// iops is operations per second.
+	// +required
+	IOPS int64 `json:"iops"`
+	// p99Nanos is the 99th percentile of the latency, where the samples allow it.
+	// +optional
+	P99Nanos *int64 `json:"p99Nanos,omitempty"`
+}
+
+// Spread of the repetitions. [min, max] covers the median with 87.5% at four repetitions, 93.75% at
+// five and 96.9% at six.
+type Spread struct {
+	// minIOPS is the lowest repetition.
+	// +required
+	MinIOPS int64 `json:"minIOPS"`
+	// medianIOPS is the median of the repetitions.
+	// +required
+	MedianIOPS int64 `json:"medianIOPS"`
+	// maxIOPS is the highest repetition.
+	// +required
+	MaxIOPS int64 `json:"maxIOPS"`
+	// minP99Nanos is the lowest 99th percentile.
+	// +optional
+	MinP99Nanos *int64 `json:"minP99Nanos,omitempty"`
+	// medianP99Nanos is the median of the 99th percentiles.
+	// +optional
+	MedianP99Nanos *int64 `json:"medianP99Nanos,omitempty"`
+	// maxP99Nanos is the highest 99th percentile.
+	// +optional
+	MaxP99Nanos *int64 `json:"maxP99Nanos,omitempty"`
+}
+
+// Series is the IOPS over time, the repetitions one after another.
+type Series struct {
+	// intervalMillis is the time that each value covers.
+	// +required
+	IntervalMillis int64 `json:"intervalMillis,omitempty"`
+	// iops of each interval.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=60
+	IOPS []int64 `json:"iops,omitempty"`
+}
+
+// CPU that the engine used in the window.
+type CPU struct {
+	// userMillis of processor time outside the kernel.
+	// +required
+	UserMillis int64 `json:"userMillis"`
+	// systemMillis of processor time in the kernel.
+	// +required
+	SystemMillis int64 `json:"systemMillis"`
+	// busiestWorkerPercent of one core; near 100 the load generator was the limit.
+	// +required
+	BusiestWorkerPercent int32 `json:"busiestWorkerPercent"`
+}
