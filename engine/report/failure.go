@@ -3,6 +3,12 @@
 
 package report
 
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
 // Reason says why a run failed, in one word that programs can act on.
 type Reason string
 
@@ -24,6 +30,8 @@ const (
 	ReasonTargetNotFound Reason = "TargetNotFound"
 	// ReasonDeviceInUse: the device carries a filesystem or other data that would be lost.
 	ReasonDeviceInUse Reason = "DeviceInUse"
+	// ReasonTargetBusy: another engine is at work on the same target.
+	ReasonTargetBusy Reason = "TargetBusy"
 	// ReasonNoSpace: the file does not fit on the volume.
 	ReasonNoSpace Reason = "NoSpace"
 	// ReasonIOError: an I/O failed or was short.
@@ -31,6 +39,37 @@ const (
 	// ReasonNoOperations: no I/O completed in a window.
 	ReasonNoOperations Reason = "NoOperations"
 )
+
+// exitCodes keeps each reason apart for scripts. 130 is the shell's customary code for an
+// interrupted program; 0 is success.
+var exitCodes = map[Reason]int{
+	ReasonInternal:            1,
+	ReasonInvalidPlan:         2,
+	ReasonTargetNotFound:      3,
+	ReasonPermissionDenied:    4,
+	ReasonDeviceInUse:         5,
+	ReasonTargetBusy:          6,
+	ReasonDirectIOUnsupported: 7,
+	ReasonIOEngineUnavailable: 8,
+	ReasonNoSpace:             9,
+	ReasonIOError:             10,
+	ReasonNoOperations:        11,
+	ReasonInterrupted:         130,
+}
+
+// Reasons lists every reason, in the order of the exit codes.
+func Reasons() []Reason {
+	return slices.SortedFunc(maps.Keys(exitCodes), func(a, b Reason) int { return exitCodes[a] - exitCodes[b] })
+}
+
+// ExitCode is the exit code of a process that failed for this reason; that of an internal error
+// for a reason this version does not know.
+func (r Reason) ExitCode() int {
+	if code, ok := exitCodes[r]; ok {
+		return code
+	}
+	return exitCodes[ReasonInternal]
+}
 
 // Failure is why there is no result.
 type Failure struct {
@@ -40,3 +79,8 @@ type Failure struct {
 
 // Error is "reason: message".
 func (f *Failure) Error() string { return string(f.Reason) + ": " + f.Message }
+
+// Failf makes a failure with a formatted message.
+func Failf(reason Reason, format string, args ...any) *Failure {
+	return &Failure{Reason: reason, Message: fmt.Sprintf(format, args...)}
+}

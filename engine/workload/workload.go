@@ -72,6 +72,9 @@ type Plan struct {
 	IOEngine IOEngine `json:"ioEngine"`
 	// Repetitions is how often each workload is run; at least 1.
 	Repetitions int `json:"repetitions"`
+	// OverwriteDevice allows a block device that carries a filesystem, a partition table or the
+	// like. One that is mounted or otherwise held is refused in any case.
+	OverwriteDevice bool `json:"overwriteDevice,omitempty"`
 	// Workloads run one after another; at least one, names unique.
 	Workloads []Workload `json:"workloads"`
 }

@@ -1,0 +1,51 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ioengine
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// syncEngine is pread(2) and pwrite(2), one I/O at a time.
+type syncEngine struct {
+	fd      uintptr
+	size    uintptr
+	buffers Buffers
+}
+
+func openSync(c Config) (Engine, error) {
+	return &syncEngine{fd: uintptr(c.FD), size: uintptr(c.BlockSize), buffers: c.Buffers}, nil
+}
+
+func (s *syncEngine) Exchange(requests []Request, done []Completion, _ bool) (int, error) {
+	for i, r := range requests {
+		done[i] = Completion{Slot: r.Slot, Result: s.transfer(r)}
+	}
+	return len(requests), nil
+}
+
+// transfer uses Syscall6, which lets the Go scheduler use the processor meanwhile: measured, that
+// is faster here than RawSyscall6, unlike in the ring waits of the other engines.
+func (s *syncEngine) transfer(r Request) int32 {
+	call := uintptr(unix.SYS_PREAD64)
+	if r.Write {
+		call = unix.SYS_PWRITE64
+	}
+	buffer := unsafe.Pointer(&s.buffers.Memory[int(r.Slot)*s.buffers.Stride])
+	for {
+		n, _, e := syscall.Syscall6(call, s.fd, uintptr(buffer), s.size, uintptr(r.Offset), 0, 0)
+		switch e {
+		case 0:
+			return int32(n)
+		case unix.EINTR:
+		default:
+			return -int32(e)
+		}
+	}
+}
+
+func (s *syncEngine) Close() error { return nil }

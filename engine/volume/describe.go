@@ -1,0 +1,137 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package volume
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+func (v *Volume) describeDirectory() error {
+	var st unix.Stat_t
+	var fs unix.Statfs_t
+	if err := unix.Fstat(v.dir, &st); err != nil {
+		return v.failure("stat", err)
+	}
+	if err := unix.Fstatfs(v.dir, &fs); err != nil {
+		return v.failure("statfs", err)
+	}
+	v.info.SizeBytes = int64(fs.Blocks) * int64(fs.Frsize)
+	v.info.Device = deviceName(uint64(st.Dev))
+	mount, err := mountOf(v.path)
+	if err != nil {
+		return v.failure("find the mount of", err)
+	}
+	v.info.Filesystem = mount.fsType
+	if source, ok := strings.CutPrefix(mount.source, "/dev/"); ok && v.info.Device == "" {
+		v.info.Device = source
+	}
+	return nil
+}
+
+func (v *Volume) describeDevice(rdev uint64) error {
+	size, err := ioctlUint64(v.data, unix.BLKGETSIZE64)
+	if err != nil {
+		return v.failure("find the size of", err)
+	}
+	v.info.SizeBytes = int64(size)
+	v.info.Device = deviceName(rdev)
+	return nil
+}
+
+// ioctlUint64 is for requests that store 64 bits; those of package unix store an int.
+func ioctlUint64(fd int, request uintptr) (uint64, error) {
+	var value uint64
+	_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), request, uintptr(unsafe.Pointer(&value)))
+	if e != 0 {
+		return 0, e
+	}
+	return value, nil
+}
+
+// deviceName is the kernel's name of a block device, empty for a number that is none, such as
+// that of an overlay.
+func deviceName(dev uint64) string {
+	link, err := os.Readlink(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(dev), unix.Minor(dev)))
+	if err != nil {
+		return ""
+	}
+	return filepath.Base(link)
+}
+
+// mount is a line of /proc/self/mountinfo.
+type mount struct{ point, fsType, source string }
+
+func mountOf(path string) (mount, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return mount{}, err
+	}
+	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return mount{}, err
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	return findMount(f, real)
+}
+
+// findMount gives the mount that holds path: the longest mount point above it, and among several
+// at the same place the last, which covers the others.
+func findMount(mountinfo io.Reader, path string) (mount, error) {
+	var best mount
+	lines := bufio.NewScanner(mountinfo)
+	for lines.Scan() {
+		m, ok := parseMount(lines.Text())
+		if ok && len(m.point) >= len(best.point) && isUnder(path, m.point) {
+			best = m
+		}
+	}
+	return best, lines.Err()
+}
+
+// parseMount reads "id parent major:minor root point options [tags] - type source superoptions".
+func parseMount(line string) (mount, bool) {
+	before, after, ok := strings.Cut(line, " - ")
+	left, right := strings.Fields(before), strings.Fields(after)
+	if !ok || len(left) < 6 || len(right) < 2 {
+		return mount{}, false
+	}
+	return mount{point: unescape(left[4]), fsType: right[0], source: unescape(right[1])}, true
+}
+
+func isUnder(path, point string) bool {
+	return point == "/" || path == point || strings.HasPrefix(path, point+"/")
+}
+
+// unescape undoes the kernel's octal escapes of white space (a space is \040).
+func unescape(s string) string {
+	var b strings.Builder
+	for {
+		before, after, ok := strings.Cut(s, `\`)
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		s = after
+		if len(after) < 3 {
+			b.WriteByte('\\')
+			continue
+		}
+		code, err := strconv.ParseUint(after[:3], 8, 8)
+		if err != nil {
+			b.WriteByte('\\')
+			continue
+		}
+		b.WriteByte(byte(code))
+		s = after[3:]
+	}
+}

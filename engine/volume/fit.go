@@ -1,0 +1,99 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package volume
+
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/diskbench/diskbench/engine/report"
+	"github.com/diskbench/diskbench/engine/workload"
+)
+
+// Room is how large the file, or the used part of the device, can be, in bytes.
+type Room struct {
+	// Available is all there is.
+	Available int64
+	// Shrunk is the most that a size nobody asked for takes.
+	Shrunk int64
+	// Sector is the logical block size.
+	Sector int64
+	// Where names the target in messages.
+	Where string
+}
+
+// Room finds the room: of a directory the free space, of a device its size. After OpenPrepared it
+// is the size that was prepared.
+func (v *Volume) Room(prepared bool) (Room, error) {
+	room := Room{Sector: v.sector, Where: v.Describe()}
+	switch {
+	case prepared:
+		size, err := v.preparedSize()
+		room.Available, room.Shrunk = size, size
+		return room, err
+	case v.kind == workload.BlockDevice:
+		room.Available, room.Shrunk = v.info.SizeBytes, v.info.SizeBytes
+		return room, nil
+	default:
+		var fs unix.Statfs_t
+		if err := unix.Fstatfs(v.dir, &fs); err != nil {
+			return room, v.failure("statfs", err)
+		}
+		room.Available = int64(fs.Bavail) * int64(fs.Frsize)
+		room.Shrunk = room.Available / 100 * shrinkPercent
+		return room, nil
+	}
+}
+
+func (v *Volume) preparedSize() (int64, error) {
+	if v.kind == workload.BlockDevice {
+		head, err := v.readHead()
+		if err != nil {
+			return 0, err
+		}
+		size, _ := parseMark(head)
+		return size, nil
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(v.data, &st); err != nil {
+		return 0, v.failure("stat", err)
+	}
+	return st.Size, nil
+}
+
+// Fit gives the workloads with their effective file sizes, whole numbers of blocks, and the size
+// of the file that holds the largest. A size that was asked for and does not fit, and a block that
+// is no multiple of the sector, are a *report.Failure.
+func Fit(ws []workload.Workload, room Room) ([]workload.Workload, int64, error) {
+	fitted, size := make([]workload.Workload, 0, len(ws)), int64(0)
+	for _, w := range ws {
+		if w.BlockSizeBytes%room.Sector != 0 {
+			return nil, 0, sectorFailure(w, room)
+		}
+		if w.ShrinkToFit {
+			w.FileSizeBytes = min(w.FileSizeBytes, room.Shrunk)
+		}
+		if w.FileSizeBytes > room.Available {
+			return nil, 0, report.Failf(report.ReasonNoSpace,
+				"workload %s: fileSize %d does not fit on %s, which has room for %d bytes: ask for less or take a larger volume",
+				w.Name, w.FileSizeBytes, room.Where, room.Available)
+		}
+		w.FileSizeBytes -= w.FileSizeBytes % w.BlockSizeBytes
+		if least := w.BlockSizeBytes * int64(w.Threads); w.FileSizeBytes < least {
+			return nil, 0, report.Failf(report.ReasonNoSpace,
+				"workload %s needs a file of at least %d bytes, %s has room for %d: take a larger volume",
+				w.Name, least, room.Where, room.Shrunk)
+		}
+		fitted, size = append(fitted, w), max(size, w.FileSizeBytes)
+	}
+	return fitted, size, nil
+}
+
+func sectorFailure(w workload.Workload, room Room) *report.Failure {
+	relation := "is not a multiple of"
+	if w.BlockSizeBytes < room.Sector {
+		relation = "is below"
+	}
+	return report.Failf(report.ReasonInvalidPlan, "workload %s: blockSize %d %s the logical block size %d of %s: use a multiple of %d",
+		w.Name, w.BlockSizeBytes, relation, room.Sector, room.Where, room.Sector)
+}

@@ -1,0 +1,222 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package volume prepares the place that a run measures: a file of its own in a directory, or a
+// block device. It proves direct I/O, fits sizes to the room there is, really writes the data and
+// leaves nothing behind.
+package volume
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/diskbench/diskbench/engine/report"
+	"github.com/diskbench/diskbench/engine/workload"
+)
+
+const (
+	// FileName is the measured file, in the plan's directory. It has this name only once it is
+	// completely written.
+	FileName = ".diskbench-load.dat"
+	// partialName is its name until then.
+	partialName = ".diskbench-load.partial.dat"
+
+	// shrinkPercent is the share of the free space that a size nobody asked for may take: a
+	// filesystem that is nearly full measures its allocator.
+	shrinkPercent = 80
+)
+
+// Volume is an opened target. Its errors are *report.Failure.
+type Volume struct {
+	kind workload.TargetKind
+	path string
+	// dir is the directory, locked against other engines; -1 for a device.
+	dir int
+	// data is the file or the device, open for direct reads and writes; -1 before that.
+	data int
+	// name is the file's current name in the directory; empty when it has none.
+	name string
+	// sector is the alignment that direct I/O asks for.
+	sector int64
+	info   report.Target
+}
+
+// Open opens the target for one engine alone. Close or Discard it.
+func Open(kind workload.TargetKind, path string) (*Volume, error) {
+	v := &Volume{kind: kind, path: path, dir: -1, data: -1}
+	var err error
+	if kind == workload.BlockDevice {
+		err = v.openDevice()
+	} else {
+		err = v.openDirectory()
+	}
+	if err != nil {
+		v.Discard()
+		return nil, err
+	}
+	return v, nil
+}
+
+func (v *Volume) openDirectory() error {
+	fd, err := unix.Open(v.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return v.failure("open", err)
+	}
+	v.dir = fd
+	// A filesystem without flock (some network ones) goes unlocked.
+	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+		return report.Failf(report.ReasonTargetBusy, "another diskbench-engine is at work in %s: wait for its end", v.path)
+	}
+	return v.describeDirectory()
+}
+
+// openDevice opens with O_EXCL, which on a block device means: not while it is mounted or
+// otherwise held. The descriptor keeps others from mounting it meanwhile.
+func (v *Volume) openDevice() error {
+	var st unix.Stat_t
+	if err := unix.Stat(v.path, &st); err != nil {
+		return v.failure("stat", err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFBLK {
+		return report.Failf(report.ReasonTargetNotFound, "%s is no block device", v.path)
+	}
+	fd, err := unix.Open(v.path, unix.O_RDWR|unix.O_EXCL|unix.O_DIRECT|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.EBUSY) {
+		return report.Failf(report.ReasonDeviceInUse,
+			"%s is mounted or held by the kernel or another program: unmount it first", v.path)
+	}
+	if err != nil {
+		return v.failure("open", err)
+	}
+	v.data = fd
+	return v.describeDevice(st.Rdev)
+}
+
+// Create makes the empty file, in place of what an earlier run that crashed may have left, or
+// checks that the device carries nothing that would be lost.
+func (v *Volume) Create(overwriteDevice bool) error {
+	if v.kind == workload.BlockDevice {
+		return v.refuseSignature(overwriteDevice)
+	}
+	for _, name := range []string{FileName, partialName} {
+		if err := unix.Unlinkat(v.dir, name, 0); err != nil && !errors.Is(err, unix.ENOENT) {
+			return v.failure("remove the earlier "+name+" in", err)
+		}
+	}
+	const flags = unix.O_RDWR | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_DIRECT | unix.O_CLOEXEC
+	fd, err := unix.Openat(v.dir, partialName, flags, 0o600)
+	if errors.Is(err, unix.EINVAL) {
+		// Some kernels make the file before they refuse O_DIRECT.
+		_ = unix.Unlinkat(v.dir, partialName, 0)
+		return v.noDirectIO("its filesystem refuses O_DIRECT")
+	}
+	if err != nil {
+		return v.failure("make a file in", err)
+	}
+	v.data, v.name = fd, partialName
+	return nil
+}
+
+// OpenPrepared opens what an earlier Prepare of the same target left.
+func (v *Volume) OpenPrepared() error {
+	if v.kind == workload.BlockDevice {
+		return v.readMark()
+	}
+	const flags = unix.O_RDWR | unix.O_NOFOLLOW | unix.O_DIRECT | unix.O_CLOEXEC
+	fd, err := unix.Openat(v.dir, FileName, flags, 0)
+	if errors.Is(err, unix.ENOENT) {
+		return report.Failf(report.ReasonTargetNotFound,
+			"%s has no %s: run diskbench-engine prepare first, or run without --prepared", v.path, FileName)
+	}
+	if err != nil {
+		return v.failure("open "+FileName+" in", err)
+	}
+	v.data, v.name = fd, FileName
+	return nil
+}
+
+// Keep gives the completely written file its name, for a later run.
+func (v *Volume) Keep() error {
+	if v.kind == workload.Directory {
+		if err := unix.Renameat(v.dir, partialName, v.dir, FileName); err != nil {
+			return v.failure("name the file in", err)
+		}
+		v.name = ""
+	}
+	v.Discard()
+	return nil
+}
+
+// Unlink takes the file's name away while it stays open: from then on the kernel frees it however
+// this process ends, even when it is killed.
+func (v *Volume) Unlink() error {
+	if v.name == "" {
+		return nil
+	}
+	if err := unix.Unlinkat(v.dir, v.name, 0); err != nil {
+		return v.failure("remove "+v.name+" in", err)
+	}
+	v.name = ""
+	return nil
+}
+
+// Discard removes the file, where there is one, and closes everything. Its errors change nothing
+// that the caller could still do.
+func (v *Volume) Discard() {
+	_ = v.Unlink()
+	for _, fd := range []int{v.data, v.dir} {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
+	}
+	v.data, v.dir = -1, -1
+}
+
+// Reopen opens the file or device once more for one worker, so that workers do not contend for one
+// open file's counters. With dsync every write is durable before it completes. It works through
+// /proc, since the file may have no name any more.
+func (v *Volume) Reopen(dsync bool) (*os.File, error) {
+	flags := unix.O_RDWR | unix.O_DIRECT | unix.O_CLOEXEC
+	if dsync {
+		flags |= unix.O_DSYNC
+	}
+	fd, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", v.data), flags, 0)
+	if err != nil {
+		return nil, v.failure("reopen", err)
+	}
+	return os.NewFile(uintptr(fd), filepath.Base(v.path)), nil
+}
+
+// FD is the descriptor of the file or device, good until Discard.
+func (v *Volume) FD() int { return v.data }
+
+// Info is what was found of the target. LogicalBlockBytes is there after ProveDirectIO.
+func (v *Volume) Info() report.Target { return v.info }
+
+// Describe names the target in messages.
+func (v *Volume) Describe() string {
+	if v.kind == workload.Directory && v.info.Device != "" {
+		return fmt.Sprintf("%s (/dev/%s)", v.path, v.info.Device)
+	}
+	return v.path
+}
+
+// failure turns a system call's error into a reason and a sentence that says what to do.
+func (v *Volume) failure(action string, err error) *report.Failure {
+	what := fmt.Sprintf("cannot %s %s: %v", action, v.path, err)
+	switch {
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM), errors.Is(err, unix.EROFS):
+		return report.Failf(report.ReasonPermissionDenied,
+			"%s: the engine runs as uid %d, gid %d and has to be able to write there", what, os.Getuid(), os.Getgid())
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV):
+		return report.Failf(report.ReasonTargetNotFound, "%s: give an existing %s", what, v.kind)
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return report.Failf(report.ReasonNoSpace, "%s", what)
+	default:
+		return report.Failf(report.ReasonIOError, "%s", what)
+	}
+}
