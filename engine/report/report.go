@@ -7,6 +7,10 @@ package report
 
 import "github.com/diskbench/diskbench/engine/workload"
 
+// MaxSeriesPoints is the most points a workload's series has, over all repetitions: what the
+// termination message has room for.
+const MaxSeriesPoints = 60
+
 // Report is the result of one successful run.
 type Report struct {
 	// EngineVersion is the version of the engine that measured.
@@ -98,4 +102,22 @@ type CPU struct {
 	// BusiestWorkerPercent is the share of one core that the busiest worker took, 0 to 100:
 	// near 100 the load generator was the limit.
 	BusiestWorkerPercent int32
+}
+
+// PerSecond is the rate of n events in a time of nanos. It is 0 for no time.
+func PerSecond(n, nanos int64) float64 {
+	if nanos <= 0 {
+		return 0
+	}
+	return float64(n) * 1e9 / float64(nanos)
+}
+
+// NewFigures makes the figures of a direction: the rates follow from the counts and the window.
+func NewFigures(operations, bytes, windowNanos int64, latency Latency) *Figures {
+	return &Figures{
+		Operations: operations, Bytes: bytes,
+		IOPS:           PerSecond(operations, windowNanos),
+		BytesPerSecond: PerSecond(bytes, windowNanos),
+		Latency:        latency,
+	}
 }
