@@ -90,9 +90,6 @@ func newRun(stdout, stderr io.Writer) *cobra.Command {
 			"  diskbench-engine run --path /dev/sdc --pattern random --read-percent 70 --block-size 8Ki --threads 2 --queue-depth 32",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if f.plan == "" && prepared {
-				return errors.New("--prepared goes with --plan: without it, run lays out the file itself")
-			}
 			return f.withPlan(c, stdout, stderr, func(p workload.Plan, progress func(engine.Event)) error {
 				r, err := engine.Run(c.Context(), p, engine.Options{Version: version, Prepared: prepared, Progress: progress})
 				if err != nil {

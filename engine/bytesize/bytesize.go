@@ -52,7 +52,7 @@ func Parse(s string) (int64, error) {
 func hint(s string) string {
 	digits := strings.TrimRight(s, "BbIiKkMmGgTtPp")
 	letter := strings.TrimLeft(strings.TrimPrefix(s, digits), "Bb")
-	if digits == "" || letter == "" || strings.Trim(digits, "0123456789.") != "" {
+	if _, err := strconv.ParseFloat(digits, 64); err != nil || letter == "" || strings.Trim(digits, "0123456789.") != "" {
 		return "write a number of bytes with a unit, such as 4Ki, 1Mi or 4Gi"
 	}
 	return fmt.Sprintf("did you mean %s%si?", digits, strings.ToUpper(letter[:1]))

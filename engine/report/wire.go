@@ -304,7 +304,7 @@ func (d *decoder) count(limit int) int {
 	return int(n)
 }
 
-func (d *decoder) string(limit int) string { return string(d.take(d.count(limit))) }
+func (d *decoder) string(limit int) string { return cut(string(d.take(d.count(limit))), limit) }
 
 func (d *decoder) engine() workload.IOEngine {
 	i := d.byte()

@@ -60,7 +60,7 @@ func (v *Volume) readMark() error {
 	}
 	if _, ok := parseMark(head); !ok {
 		return report.Failf(report.ReasonTargetNotFound,
-			"%s was not prepared: run diskbench-engine prepare first, or run without --prepared", v.path)
+			"%s was not prepared: lay it out with diskbench-engine prepare, or run without --prepared", v.path)
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func (v *Volume) OpenPrepared() error {
 	fd, err := unix.Openat(v.dir, FileName, flags, 0)
 	if errors.Is(err, unix.ENOENT) {
 		return report.Failf(report.ReasonTargetNotFound,
-			"%s has no %s: run diskbench-engine prepare first, or run without --prepared", v.path, FileName)
+			"%s has no %s: lay it out with diskbench-engine prepare, or run without --prepared", v.path, FileName)
 	}
 	if err != nil {
 		return v.failure("open "+FileName+" in", err)
