@@ -73,12 +73,12 @@ func Fit(ws []workload.Workload, room Room) ([]workload.Workload, int64, error) 
 		if w.ShrinkToFit {
 			w.FileSizeBytes = min(w.FileSizeBytes, room.Shrunk)
 		}
+		w.FileSizeBytes -= w.FileSizeBytes % w.BlockSizeBytes
 		if w.FileSizeBytes > room.Available {
 			return nil, 0, report.Failf(report.ReasonNoSpace,
 				"workload %s: fileSize %d does not fit on %s, which has room for %d bytes: ask for less or take a larger volume",
 				w.Name, w.FileSizeBytes, room.Where, room.Available)
 		}
-		w.FileSizeBytes -= w.FileSizeBytes % w.BlockSizeBytes
 		if least := w.BlockSizeBytes * int64(w.Threads); w.FileSizeBytes < least {
 			return nil, 0, report.Failf(report.ReasonNoSpace,
 				"workload %s needs a file of at least %d bytes, %s has room for %d: take a larger volume",

@@ -1,0 +1,201 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package volume
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/diskbench/diskbench/engine/prng"
+	"github.com/diskbench/diskbench/engine/report"
+	"github.com/diskbench/diskbench/engine/workload"
+)
+
+func TestFit(t *testing.T) {
+	const gib = int64(1) << 30
+	load := func(block, size int64, shrink bool) workload.Workload {
+		return workload.Workload{Name: "load", BlockSizeBytes: block, Threads: 4, FileSizeBytes: size, ShrinkToFit: shrink}
+	}
+	roomy := Room{Available: 10 * gib, Shrunk: 8 * gib, Sector: 512, Where: "/data"}
+	tight := Room{Available: gib, Shrunk: gib / 100 * 80, Sector: 512, Where: "/data"}
+	tests := []struct {
+		why   string
+		room  Room
+		loads []workload.Workload
+		sizes []int64
+		file  int64
+	}{
+		{"there is room", roomy, []workload.Workload{load(4096, 4*gib, true)}, []int64{4 * gib}, 4 * gib},
+		{"a default shrinks to 80%, in whole blocks", tight, []workload.Workload{load(1<<20, 4*gib, true)}, []int64{819 << 20}, 819 << 20},
+		{"a size that was asked for may fill the volume", tight, []workload.Workload{load(4096, gib, false)}, []int64{gib}, gib},
+		{"the file holds the largest", roomy, []workload.Workload{load(4096, gib, true), load(4096, 2*gib, false)}, []int64{gib, 2 * gib}, 2 * gib},
+		{"a size that is no whole number of blocks", roomy, []workload.Workload{load(4096, 10_000_000, false)}, []int64{9_998_336}, 9_998_336},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			fitted, file, err := Fit(tt.loads, tt.room)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sizes []int64
+			for _, w := range fitted {
+				sizes = append(sizes, w.FileSizeBytes)
+			}
+			if diff := cmp.Diff(tt.sizes, sizes); diff != "" || file != tt.file {
+				t.Errorf("file of %d, want %d; %s", file, tt.file, diff)
+			}
+			// A later process finds only the file: it has to come to the same sizes.
+			again, size, err := Fit(tt.loads, Room{Available: file, Shrunk: file, Sector: 512})
+			if err != nil || size != file {
+				t.Errorf("in the prepared file: %d, %v", size, err)
+			}
+			if diff := cmp.Diff(fitted, again); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestFitRefuses(t *testing.T) {
+	load := workload.Workload{Name: "load", BlockSizeBytes: 6144, Threads: 4, FileSizeBytes: 2 << 30}
+	small := load
+	small.ShrinkToFit = true
+	room := Room{Available: 1 << 30, Shrunk: 800 << 20, Sector: 512, Where: "/data (/dev/sdc)"}
+	tests := []struct {
+		why    string
+		load   workload.Workload
+		room   Room
+		reason report.Reason
+		text   string
+	}{
+		{"a size that was asked for", load, room, report.ReasonNoSpace,
+			"fileSize 2147483648 does not fit on /data (/dev/sdc), which has room for 1073741824 bytes"},
+		{"no room at all", small, Room{Shrunk: 8192, Available: 10240, Sector: 512, Where: "/data"}, report.ReasonNoSpace,
+			"needs a file of at least 24576 bytes, /data has room for 8192"},
+		{"blocks across sectors", load, Room{Available: 1 << 40, Sector: 4096, Where: "/dev/sdc"}, report.ReasonInvalidPlan,
+			"blockSize 6144 is not a multiple of the logical block size 4096 of /dev/sdc"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			_, _, err := Fit([]workload.Workload{tt.load}, tt.room)
+			expectFailure(t, err, tt.reason, tt.text)
+		})
+	}
+}
+
+// The real tools' output has to be recognized, whichever of them are installed.
+func TestSignaturesOfRealTools(t *testing.T) {
+	tests := []struct {
+		want string
+		tool []string
+	}{
+		{"an ext2, ext3 or ext4 filesystem", []string{"mkfs.ext4", "-q", "-F"}},
+		{"an XFS filesystem", []string{"mkfs.xfs", "-q"}},
+		{"a Btrfs filesystem", []string{"mkfs.btrfs", "-q"}},
+		{"swap space", []string{"mkswap"}},
+		{"an MBR partition table or a FAT filesystem", []string{"mkfs.vfat"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.tool[0], func(t *testing.T) {
+			if _, err := exec.LookPath(tt.tool[0]); err != nil {
+				t.Skipf("%s is not installed", tt.tool[0])
+			}
+			image := filepath.Join(t.TempDir(), "image")
+			if err := os.WriteFile(image, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(image, 512<<20); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.Command(tt.tool[0], append(tt.tool[1:], image)...).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			f, err := os.Open(image)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close() //nolint:errcheck // only read from
+			head := make([]byte, headBytes)
+			if _, err := io.ReadFull(f, head); err != nil {
+				t.Fatal(err)
+			}
+			if got := signatureOf(head); got != tt.want {
+				t.Errorf("recognized as %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestSignatures(t *testing.T) {
+	for _, s := range signatures {
+		head := make([]byte, headBytes)
+		copy(head[s.offset:], s.magic)
+		if got := signatureOf(head); got != s.what {
+			t.Errorf("%s at %d is taken for %q", s.what, s.offset, got)
+		}
+		if got := signatureOf(head[:min(s.offset+1, 512)]); got != "" {
+			t.Errorf("%s is seen in a device that ends before it", got)
+		}
+	}
+	if got := signatureOf(make([]byte, headBytes)); got != "" {
+		t.Errorf("zeros are taken for %q", got)
+	}
+}
+
+func TestMark(t *testing.T) {
+	sector := make([]byte, 512)
+	copy(sector, makeMark(8<<30))
+	if size, ok := parseMark(sector); !ok || size != 8<<30 {
+		t.Errorf("%d, %v", size, ok)
+	}
+	for i := range markBytes {
+		damaged := append([]byte(nil), sector...)
+		damaged[i] ^= 0x40
+		if _, ok := parseMark(damaged); ok {
+			t.Errorf("with byte %d damaged it still counts", i)
+		}
+	}
+	source := prng.New(1)
+	source.Fill(sector)
+	if _, ok := parseMark(sector); ok {
+		t.Error("random data is no mark")
+	}
+	if _, ok := parseMark(sector[:10]); ok {
+		t.Error("ten bytes are no mark")
+	}
+}
+
+func TestFindMount(t *testing.T) {
+	const mountinfo = `22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+30 22 0:26 / /dev/shm rw - tmpfs tmpfs rw
+41 22 8:32 / /data rw,relatime - ext4 /dev/sdc rw
+42 22 8:48 / /data rw,relatime shared:7 master:2 - xfs /dev/sdd rw
+43 42 8:64 / /data/with\040space rw - btrfs /dev/sde rw
+a broken line
+`
+	tests := []struct {
+		why, path string
+		want      mount
+	}{
+		{"the root holds the rest", "/var/lib", mount{"/", "ext4", "/dev/vda"}},
+		{"the later mount covers the earlier", "/data/x", mount{"/data", "xfs", "/dev/sdd"}},
+		{"a name that begins alike is another directory", "/database", mount{"/", "ext4", "/dev/vda"}},
+		{"a space is escaped", "/data/with space/x", mount{"/data/with space", "btrfs", "/dev/sde"}},
+		{"the mount point itself", "/dev/shm", mount{"/dev/shm", "tmpfs", "tmpfs"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			got, err := findMount(strings.NewReader(mountinfo), tt.path)
+			if err != nil || got != tt.want {
+				t.Errorf("%+v, %v; want %+v", got, err, tt.want)
+			}
+		})
+	}
+}
