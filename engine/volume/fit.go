@@ -73,11 +73,12 @@ func Fit(ws []workload.Workload, room Room) ([]workload.Workload, int64, error) 
 		if w.ShrinkToFit {
 			w.FileSizeBytes = min(w.FileSizeBytes, room.Shrunk)
 		}
+		asked := w.FileSizeBytes
 		w.FileSizeBytes -= w.FileSizeBytes % w.BlockSizeBytes
 		if w.FileSizeBytes > room.Available {
 			return nil, 0, report.Failf(report.ReasonNoSpace,
 				"workload %s: fileSize %d does not fit on %s, which has room for %d bytes: ask for less or take a larger volume",
-				w.Name, w.FileSizeBytes, room.Where, room.Available)
+				w.Name, asked, room.Where, room.Available)
 		}
 		if least := w.BlockSizeBytes * int64(w.Threads); w.FileSizeBytes < least {
 			return nil, 0, report.Failf(report.ReasonNoSpace,
