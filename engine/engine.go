@@ -164,12 +164,18 @@ func (s *session) fit(ws []workload.Workload, prepared bool) (int64, error) {
 // choose finds the I/O engine for all workloads together: results that are to be compared come
 // from the same one.
 func (s *session) choose(asked workload.IOEngine) error {
-	need := ioengine.Need{FD: s.volume.FD()}
+	// The kernel may hold on to a file that a ring used for some time after both were closed. If
+	// that were the one that claims a device, the next run would find the device in use.
+	file, err := s.volume.Reopen(false)
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // nothing was written through it
+	need := ioengine.Need{FD: int(file.Fd())}
 	for _, w := range s.workloads {
 		need.Threads, need.Depth = max(need.Threads, w.Threads), max(need.Depth, w.QueueDepth)
 		need.BlockSize = max(need.BlockSize, int(w.BlockSizeBytes))
 	}
-	var err error
 	s.ioEngine, s.fallbacks, err = ioengine.Select(asked, need)
 	return err
 }

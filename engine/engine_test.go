@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/diskbench/diskbench/engine/internal/disktest"
+	"github.com/diskbench/diskbench/engine/disktest"
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/volume"
 	"github.com/diskbench/diskbench/engine/workload"

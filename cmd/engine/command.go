@@ -50,6 +50,8 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		Version:       version,
+		// A root that runs is one whose arguments are checked: an unknown command is refused.
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddCommand(newRun(stdout, stderr), newPrepare(stdout, stderr), newVersion(stdout))
 	return root

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/diskbench/diskbench/engine/internal/disktest"
+	"github.com/diskbench/diskbench/engine/disktest"
 	"github.com/diskbench/diskbench/engine/prng"
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"

@@ -191,9 +191,6 @@ func (v *Volume) Reopen(dsync bool) (*os.File, error) {
 	return os.NewFile(uintptr(fd), filepath.Base(v.path)), nil
 }
 
-// FD is the descriptor of the file or device, good until Discard.
-func (v *Volume) FD() int { return v.data }
-
 // Info is what was found of the target. LogicalBlockBytes is there after ProveDirectIO.
 func (v *Volume) Info() report.Target { return v.info }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
-	"github.com/diskbench/diskbench/engine/internal/disktest"
+	"github.com/diskbench/diskbench/engine/disktest"
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"
 )

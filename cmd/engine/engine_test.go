@@ -1,0 +1,490 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/diskbench/diskbench/engine/disktest"
+	"github.com/diskbench/diskbench/engine/report"
+	"github.com/diskbench/diskbench/engine/workload"
+)
+
+// beTheEngine makes this test binary the command itself, so that tests meet it as users do: with
+// exit codes, signals and another user.
+const beTheEngine = "DISKBENCH_TEST_BE_THE_ENGINE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(beTheEngine) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// outcome is how a process ended.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+func command(name string, args ...string) *exec.Cmd {
+	c := exec.Command(name, args...)
+	c.Env = append(os.Environ(), beTheEngine+"=1")
+	return c
+}
+
+func finish(t *testing.T, c *exec.Cmd) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	err := c.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return outcome{c.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+func diskbench(t *testing.T, args ...string) outcome {
+	t.Helper()
+	return finish(t, command(os.Args[0], args...))
+}
+
+func expect(t *testing.T, o outcome, reason report.Reason, text string) {
+	t.Helper()
+	if o.code != reason.ExitCode() || !strings.Contains(o.stderr, string(reason)+": ") || !strings.Contains(o.stderr, text) {
+		t.Errorf("exit code %d, want %d of %s: ...%s...\n%s", o.code, reason.ExitCode(), reason, text, o.stderr)
+	}
+	if o.stdout != "" {
+		t.Errorf("standard output is for results: %s", o.stdout)
+	}
+}
+
+func leftovers(t *testing.T, dir string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, ".diskbench*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestStandaloneJSON(t *testing.T) {
+	dir := disktest.Dir(t)
+	o := diskbench(t, "run", "--path", dir, "--preset", "latency", "--duration", "500ms", "--warmup", "0s", "--file-size", "16Mi", "-o", "json")
+	if o.code != 0 {
+		t.Fatalf("exit code %d: %s", o.code, o.stderr)
+	}
+	var got result
+	d := json.NewDecoder(strings.NewReader(o.stdout))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&got); err != nil {
+		t.Fatalf("%v in %s", err, o.stdout)
+	}
+	if !got.DirectIO || got.IOEngine == "" || got.Target.Path != dir || got.EngineVersion != "dev" {
+		t.Errorf("%+v", got)
+	}
+	if len(got.Workloads) != 2 || got.Workloads[0].Name != "latency-read" || got.Workloads[1].Name != "latency-write" {
+		t.Fatalf("workloads %+v", got.Workloads)
+	}
+	read := got.Workloads[0]
+	if read.Write != nil || read.Read == nil || read.Total == nil {
+		t.Errorf("directions of a read workload: %+v", read)
+	}
+	if p := read.Parameters; p.FileSizeBytes != 16<<20 || p.Duration != workload.Duration(500*time.Millisecond) || p.QueueDepth != 1 {
+		t.Errorf("parameters %+v", p)
+	}
+	if f := read.Total; f.Bytes != f.Operations*4096 || math.Abs(f.IOPS-float64(f.Operations)/0.5) > 0.01 {
+		t.Errorf("figures %+v", f)
+	}
+	for _, key := range []string{`"latencyMicros": {`, `"mean"`, `"stddev"`, `"p50"`, `"p90"`, `"p95"`, `"p99"`} {
+		if !strings.Contains(o.stdout, key) {
+			t.Errorf("no %s in the result", key)
+		}
+	}
+	if !strings.Contains(o.stderr, `{"phase":"Preparing","bytesDone":16777216,"bytesTotal":16777216}`) {
+		t.Errorf("progress on standard error: %s", o.stderr)
+	}
+	if left := leftovers(t, dir); left != nil {
+		t.Errorf("%v are left", left)
+	}
+}
+
+func TestTable(t *testing.T) {
+	dir := disktest.Dir(t)
+	o := diskbench(t, "run", "--path", dir, "--pattern", "random", "--read-percent", "70", "--block-size", "8Ki", "--threads", "2",
+		"--queue-depth", "1", "--sync", "write-through", "--io-engine", "Sync", "--warmup", "0s", "--duration", "300ms", "--file-size", "16Mi")
+	if o.code != 0 {
+		t.Fatalf("exit code %d: %s", o.code, o.stderr)
+	}
+	lines := strings.Split(o.stdout, "\n")
+	if fields := strings.Fields(lines[0]); fields[0] != "WORKLOAD" || fields[3] != "IOPS" {
+		t.Errorf("header %q", lines[0])
+	}
+	for i, direction := range []string{"read", "write", "total"} {
+		if fields := strings.Fields(lines[i+1]); fields[0] != "custom" || fields[1] != direction {
+			t.Errorf("line %q, want custom %s", lines[i+1], direction)
+		}
+	}
+	if !strings.Contains(o.stdout, "I/O engine sync, direct I/O, "+dir+" on ") {
+		t.Errorf("no line about the run:\n%s", o.stdout)
+	}
+}
+
+// planJSON is what the operator passes.
+func planJSON(t *testing.T, dir string) (string, []string) {
+	t.Helper()
+	duration, size, depth := workload.Duration(300*time.Millisecond), int64(16<<20), 4
+	ws, err := workload.Resolve("quick", "", workload.Override{Duration: &duration, Warmup: &duration, FileSizeBytes: &size, QueueDepth: &depth})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(workload.Plan{
+		Target: workload.Directory, Path: dir, IOEngine: workload.Auto, Repetitions: 2, Workloads: ws,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), []string{ws[0].Name, ws[1].Name}
+}
+
+// In a pod, an init container prepares and a container measures.
+func TestPod(t *testing.T) {
+	dir, message := disktest.Dir(t), filepath.Join(t.TempDir(), "termination-log")
+	plan, names := planJSON(t, dir)
+	if o := diskbench(t, "prepare", "--plan", plan, "--termination-message-path", message); o.code != 0 {
+		t.Fatalf("prepare: exit code %d: %s", o.code, o.stderr)
+	}
+	if _, err := os.Stat(message); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("prepare left a message although it succeeded: %v", err)
+	}
+	o := diskbench(t, "run", "--prepared", "--plan", plan, "--termination-message-path", message)
+	if o.code != 0 {
+		t.Fatalf("run: exit code %d: %s", o.code, o.stderr)
+	}
+	text, err := os.ReadFile(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := report.Decode(text, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last resultLine
+	lines := strings.Split(strings.TrimSpace(o.stdout), "\n")
+	for i, line := range lines {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("line %d is no JSON: %s", i, line)
+		}
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
+		t.Fatal(err)
+	}
+	if last.Phase != "Completed" || len(last.Result.Workloads) != 2 {
+		t.Fatalf("the last line is %+v", last)
+	}
+	for i, w := range r.Workloads {
+		if line := last.Result.Workloads[i].Total; line.Operations != w.Total.Operations || line.IOPS != w.Total.IOPS {
+			t.Errorf("%s: the line says %d operations, the message %d", w.Name, line.Operations, w.Total.Operations)
+		}
+	}
+	if left := leftovers(t, dir); left != nil {
+		t.Errorf("%v are left", left)
+	}
+}
+
+func TestPodFailure(t *testing.T) {
+	dir, message := disktest.Dir(t), filepath.Join(t.TempDir(), "termination-log")
+	plan, names := planJSON(t, dir)
+	o := diskbench(t, "run", "--prepared", "--plan", plan, "--termination-message-path", message)
+	if o.code != report.ReasonTargetNotFound.ExitCode() {
+		t.Errorf("exit code %d", o.code)
+	}
+	text, err := os.ReadFile(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = report.Decode(text, names)
+	if f := (*report.Failure)(nil); !errors.As(err, &f) || f.Reason != report.ReasonTargetNotFound {
+		t.Errorf("the message says %v", err)
+	}
+	if !strings.HasPrefix(o.stdout, `{"phase":"Failed","reason":"TargetNotFound","message":"`) {
+		t.Errorf("the last line is %s", o.stdout)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	dir := disktest.Dir(t)
+	custom := []string{"--pattern", "random", "--read-percent", "100", "--block-size", "4Ki"}
+	run := func(args ...string) []string { return append([]string{"run", "--path", dir}, args...) }
+	tests := []struct {
+		why    string
+		args   []string
+		reason report.Reason
+		text   string
+	}{
+		{"an unknown flag", run("--preset", "vdi", "--depth", "3"), report.ReasonInvalidPlan, "unknown flag: --depth"},
+		{"an unknown command", []string{"bench"}, report.ReasonInvalidPlan, `unknown command "bench"`},
+		{"an argument without a flag", run("vdi"), report.ReasonInvalidPlan, `unknown command "vdi"`},
+		{"no path", []string{"run", "--preset", "vdi"}, report.ReasonInvalidPlan, "--path is missing"},
+		{"nothing to measure", run(), report.ReasonInvalidPlan, "give --preset, or --pattern, --read-percent and --block-size"},
+		{"an unknown preset", run("--preset", "vdo"), report.ReasonInvalidPlan, `unknown preset "vdo"`},
+		{"a preset twice", run("--preset", "vdi", "--preset", "vdi"), report.ReasonInvalidPlan, `name "vdi" is there twice`},
+		{"DiskSpd's spelling", run("--preset", "vdi", "--block-size", "4K"), report.ReasonInvalidPlan, "did you mean 4Ki?"},
+		{"kilo for kibi", run("--preset", "vdi", "--block-size", "8k"), report.ReasonInvalidPlan, "did you mean 8Ki?"},
+		{"no unit", run("--preset", "vdi", "--duration", "60"), report.ReasonInvalidPlan, "such as 60s or 1m30s"},
+		{"an unknown I/O engine", run("--preset", "vdi", "--io-engine", "posixaio"), report.ReasonInvalidPlan, "auto, io_uring"},
+		{"an unknown pattern", run("--pattern", "zipf"), report.ReasonInvalidPlan, "use one of random, sequential"},
+		{"an unknown form", run("--preset", "vdi", "-o", "xml"), report.ReasonInvalidPlan, "use table or json"},
+		{"a queue that sync has not", run(append(custom, "--io-engine", "sync", "--queue-depth", "4")...), report.ReasonInvalidPlan, "queueDepth 4 with ioEngine Sync"},
+		{"a plan and flags", []string{"run", "--plan", "{}", "--threads", "2"}, report.ReasonInvalidPlan, "--threads with --plan"},
+		{"a path that is not there", []string{"run", "--path", filepath.Join(dir, "none"), "--preset", "vdi"}, report.ReasonTargetNotFound, "no such file"},
+		{"a path that is a file", []string{"run", "--path", "/etc/passwd", "--preset", "vdi"}, report.ReasonTargetNotFound, "neither a directory nor a block device"},
+		{"a character device", []string{"run", "--path", "/dev/null", "--preset", "vdi"}, report.ReasonTargetNotFound, "neither a directory nor a block device"},
+		{"a file too large", run("--preset", "vdi", "--file-size", "1000Ti"), report.ReasonNoSpace, "fileSize 1099511627776000 does not fit on " + dir},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			o := diskbench(t, tt.args...)
+			if strings.Contains(strings.Join(tt.args, " "), "--plan") {
+				o.stdout = "" // progress of a pod
+			}
+			expect(t, o, tt.reason, tt.text)
+		})
+	}
+	if left := leftovers(t, dir); left != nil {
+		t.Errorf("%v are left", left)
+	}
+}
+
+// A field that this version does not know must not be ignored: the result would be of another plan.
+func TestUnknownFieldOfAPlan(t *testing.T) {
+	message := filepath.Join(t.TempDir(), "termination-log")
+	o := diskbench(t, "run", "--plan", `{"target":"Directory","flush":true}`, "--termination-message-path", message)
+	if o.code != report.ReasonInvalidPlan.ExitCode() || !strings.Contains(o.stderr, `unknown field "flush"`) {
+		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	}
+}
+
+func TestMemoryIsRefused(t *testing.T) {
+	dir := disktest.MemoryDir(t)
+	expect(t, diskbench(t, "run", "--path", dir, "--preset", "vdi"), report.ReasonDirectIOUnsupported, "has no direct I/O")
+}
+
+func TestUnwritableDirectoryNamesTheUser(t *testing.T) {
+	disktest.NeedRoot(t, "running as another user")
+	dir := disktest.Dir(t)
+	for p := dir; p != "/"; p = filepath.Dir(p) { // reachable, not writable
+		info, err := os.Stat(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(p, info.Mode()|0o055); err != nil {
+			t.Fatal(err)
+		}
+	}
+	binary := filepath.Join(dir, "engine")
+	copyFile(t, os.Args[0], binary)
+	c := command(binary, "run", "--path", dir, "--preset", "vdi")
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+	expect(t, finish(t, c), report.ReasonPermissionDenied, "the engine runs as uid 65532, gid 65532")
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// SIGTERM is how Kubernetes ends a pod.
+func TestSIGTERM(t *testing.T) {
+	for _, tt := range []struct {
+		phase string
+		size  string
+	}{
+		{"Measuring", "16Mi"},
+		{"Preparing", "64Gi"},
+	} {
+		t.Run(tt.phase, func(t *testing.T) {
+			dir, log := disktest.Dir(t), filepath.Join(t.TempDir(), "log")
+			stderr, err := os.Create(log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := command(os.Args[0], "run", "--path", dir, "--preset", "vdi", "--file-size", tt.size)
+			c.Stderr = stderr
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			waitFor(t, log, `"phase":"`+tt.phase)
+			if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Wait() // its exit code is looked at below
+			if code := c.ProcessState.ExitCode(); code != 130 {
+				t.Errorf("exit code %d, want 130", code)
+			}
+			waitFor(t, log, "Interrupted: told to stop")
+			if left := leftovers(t, dir); left != nil {
+				t.Errorf("%v are left", left)
+			}
+		})
+	}
+}
+
+func waitFor(t *testing.T, file, text string) {
+	t.Helper()
+	var content []byte
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		content, _ = os.ReadFile(file)
+		if bytes.Contains(content, []byte(text)) {
+			return
+		}
+		if bytes.Contains(content, []byte("NoSpace")) {
+			t.Skipf("too little room: %s", content)
+		}
+	}
+	t.Fatalf("no %s in time in:\n%s", text, content)
+}
+
+// A killed engine leaves nothing either once it measures: the file has no name by then.
+func TestSIGKILLWhileMeasuring(t *testing.T) {
+	dir, log := disktest.Dir(t), filepath.Join(t.TempDir(), "log")
+	stderr, err := os.Create(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := command(os.Args[0], "run", "--path", dir, "--preset", "vdi", "--file-size", "16Mi")
+	c.Stderr = stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, log, `"phase":"Measuring`)
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	if left := leftovers(t, dir); left != nil {
+		t.Errorf("%v are left", left)
+	}
+}
+
+// The kernel allows a device 500 reads a second: that, and the latency that follows from it, is
+// what must be reported.
+func TestKernelCap(t *testing.T) {
+	const iops, depth = 500, 16
+	device := disktest.Loop(t, disktest.MemoryDir(t), 64<<20, "--direct-io=on")
+	procs := cappedGroup(t, device, iops)
+	// The shell joins the group and becomes the engine.
+	c := command("sh", "-c", `echo $$ > "$0" && exec "$@"`, procs, os.Args[0], "run", "--path", device, "--pattern", "random",
+		"--read-percent", "100", "--block-size", "4Ki", "--queue-depth", fmt.Sprint(depth), "--io-engine", "libaio",
+		"--warmup", "1s", "--duration", "8s", "--file-size", "64Mi", "-o", "json")
+	o := finish(t, c)
+	if o.code != 0 {
+		t.Fatalf("exit code %d: %s", o.code, o.stderr)
+	}
+	var got result
+	if err := json.Unmarshal([]byte(o.stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	total := got.Workloads[0].Total
+	t.Logf("%.1f IOPS, mean %.0f µs", total.IOPS, total.LatencyMicros.Mean)
+	if math.Abs(total.IOPS-iops) > 0.02*iops {
+		t.Errorf("%.1f IOPS under a cap of %d", total.IOPS, iops)
+	}
+	if outstanding := total.IOPS * total.LatencyMicros.Mean / 1e6; math.Abs(outstanding-depth) > 0.02*depth {
+		t.Errorf("IOPS x mean latency is %.2f, want %d", outstanding, depth)
+	}
+	if cpu := got.Workloads[0].CPU.BusiestWorkerPercent; cpu > 20 {
+		t.Errorf("the worker took %d%% of a core for %d IOPS", cpu, iops)
+	}
+}
+
+// cappedGroup makes a control group that may read so often from the device, of whichever version
+// governs block I/O here, and gives the file that processes join by.
+func cappedGroup(t *testing.T, device string, iops int) string {
+	t.Helper()
+	var st unix.Stat_t
+	if err := unix.Stat(device, &st); err != nil {
+		t.Fatal(err)
+	}
+	number := fmt.Sprintf("%d:%d", unix.Major(st.Rdev), unix.Minor(st.Rdev))
+	for _, version := range []struct{ root, file, cap string }{
+		{"/sys/fs/cgroup/blkio", "blkio.throttle.read_iops_device", fmt.Sprintf("%s %d", number, iops)},
+		{"/sys/fs/cgroup", "io.max", fmt.Sprintf("%s riops=%d", number, iops)},
+	} {
+		group := filepath.Join(version.root, fmt.Sprintf("diskbench-test-%d", os.Getpid()))
+		if err := os.Mkdir(group, 0o755); err != nil {
+			continue
+		}
+		t.Cleanup(func() {
+			if err := os.Remove(group); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := os.WriteFile(filepath.Join(group, version.file), []byte(version.cap), 0o644); err == nil {
+			return filepath.Join(group, "cgroup.procs")
+		}
+	}
+	t.Skip("no control group can throttle block I/O here")
+	return ""
+}
+
+func TestVersionAndHelp(t *testing.T) {
+	if o := diskbench(t, "version"); o.code != 0 || o.stdout != "dev\n" {
+		t.Errorf("%+v", o)
+	}
+	o := diskbench(t, "run", "--help")
+	for _, text := range []string{"--queue-depth", "--io-engine auto|io_uring|libaio|sync", "  9  NoSpace", "130  Interrupted"} {
+		if !strings.Contains(o.stdout, text) {
+			t.Errorf("no %q in the help:\n%s", text, o.stdout)
+		}
+	}
+}
+
+// Every field of a workload has its flag, and the flag sets that field.
+func TestEveryFieldHasAFlag(t *testing.T) {
+	var f planFlags
+	c := &cobra.Command{}
+	f.register(c)
+	args := map[string]string{
+		"pattern": "Sequential", "read-percent": "30", "block-size": "8Ki", "threads": "3", "queue-depth": "5",
+		"sequential-offset": "shared", "sync": "write-through", "file-size": "1Gi", "warmup": "1s", "duration": "2s", "seed": "-7",
+	}
+	for flag, value := range args {
+		if err := c.Flags().Set(flag, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := workload.Resolve("", "load", f.override)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := workload.Workload{
+		Name: "load", Pattern: workload.Sequential, ReadPercent: 30, BlockSizeBytes: 8192, Threads: 3, QueueDepth: 5, SharedOffset: true,
+		Sync: workload.SyncWriteThrough, FileSizeBytes: 1 << 30, Warmup: workload.Seconds(1), Duration: workload.Seconds(2), Seed: -7,
+	}
+	if diff := cmp.Diff([]workload.Workload{want}, w); diff != "" {
+		t.Error(diff)
+	}
+}
