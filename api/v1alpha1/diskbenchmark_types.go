@@ -316,7 +316,7 @@ type CostOptions struct {
 	// +optional
 	// +kubebuilder:validation:Enum=None;OneYear
 	Reservation *string `json:"reservation,omitempty"`
-	// costPerMonth is the price of the volume for drivers without a catalogue, as a decimal such as
+	// costPerMonth is the price of the volume for drivers without a catalog, as a decimal such as
 	// 12.50, in currency.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
