@@ -19,7 +19,9 @@ const (
 
 // The reasons of Ready while a run goes on.
 const (
-	ReasonPending      = "Pending"
+	ReasonPending = "Pending"
+	// ReasonQueued: other runs take every slot of the operator's --max-concurrent-runs.
+	ReasonQueued       = "Queued"
 	ReasonProvisioning = "Provisioning"
 	ReasonScheduling   = "Scheduling"
 	ReasonPreparing    = "Preparing"
@@ -27,6 +29,9 @@ const (
 	ReasonSuspended    = "Suspended"
 	// ReasonSuperseded: the old run's Job and volume go away before the edited one starts.
 	ReasonSuperseded = "Superseded"
+	// ReasonCleaningUp: the outcome is known; the Job and the volume are being deleted. It is the
+	// reason of Reconciling, while Ready tells the outcome.
+	ReasonCleaningUp = "CleaningUp"
 )
 
 // The reasons of Ready when a run is blocked on something outside. It goes on by itself once that is
@@ -37,6 +42,16 @@ const (
 	ReasonClaimNotFound         = "ClaimNotFound"
 	ReasonQuotaExceeded         = "QuotaExceeded"
 	ReasonPodRejected           = "PodRejected"
+	// ReasonCreationRefused: an admission policy refuses the claim or the Job.
+	ReasonCreationRefused = "CreationRefused"
+)
+
+// The reasons of TargetsMet.
+const (
+	// ReasonTargetsReached: every target is met.
+	ReasonTargetsReached = "TargetsReached"
+	// ReasonTooFewSamples: no target is missed, and one could not be judged.
+	ReasonTooFewSamples = "TooFewSamples"
 )
 
 // The reasons of Ready at the end of a run. The engine's own failures keep the engine's reason

@@ -26,7 +26,7 @@ type PodOptions struct {
 	// affinity of the pod.
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
-	// resources of the engine's container. Omitted: requests of 1 CPU and 128Mi, no limits, so that
+	// resources of the engine's container. Omitted: requests of 500m CPU and 128Mi, no limits, so
 	// the load generator is not throttled.
 	// +optional
 	Resources *Resources `json:"resources,omitempty"`

@@ -1,0 +1,285 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/diskbench/diskbench/api/v1alpha1"
+	"github.com/diskbench/diskbench/internal/lifecycle"
+	"github.com/diskbench/diskbench/internal/plan"
+	"github.com/diskbench/diskbench/internal/resources"
+)
+
+// defaultClassAnnotations mark a default class; the second is older and still honored by Kubernetes.
+var defaultClassAnnotations = []string{
+	"storageclass.kubernetes.io/is-default-class",
+	"storageclass.beta.kubernetes.io/is-default-class",
+}
+
+// observe reads everything that the next decision may depend on.
+func (r *DiskBenchmarkReconciler) observe(ctx context.Context, b *v1alpha1.DiskBenchmark) (lifecycle.Observation, error) {
+	o := lifecycle.Observation{Now: r.Clock.Now().Truncate(time.Second), Benchmark: b}
+	if b.DeletionTimestamp != nil {
+		return o, nil
+	}
+	var err error
+	if o.Hash, err = plan.Hash(&b.Spec); err != nil {
+		return o, err
+	}
+	o.Plan, o.PlanErr = plan.Build(&b.Spec)
+	if settled(b) || b.Status.Run == nil {
+		return o, nil
+	}
+	for _, read := range []func(context.Context, *lifecycle.Observation) error{
+		r.observeJob, r.observeClaims, r.observeClass, r.observePods, r.observeVolume, r.observeNode,
+		r.observeEvents, r.observeSlot,
+	} {
+		if err := read(ctx, &o); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// settled says that the run is over and nobody has edited anything since.
+func settled(b *v1alpha1.DiskBenchmark) bool {
+	run := b.Status.Run
+	return run != nil && run.Phase == v1alpha1.PhaseDone && b.Generation == b.Status.ObservedGeneration
+}
+
+// get reads from the cache, and what is not there from the API server: a cache may lag, and holds
+// none but our own objects. It returns false for what does not exist.
+func (r *DiskBenchmarkReconciler) get(ctx context.Context, namespace, name string, into client.Object) (bool, error) {
+	key := types.NamespacedName{Namespace: namespace, Name: name}
+	err := r.Get(ctx, key, into)
+	if apierrors.IsNotFound(err) {
+		err = r.Live.Get(ctx, key, into)
+	}
+	return found(err)
+}
+
+// getLive reads from the API server.
+func (r *DiskBenchmarkReconciler) getLive(ctx context.Context, namespace, name string, into client.Object) (bool, error) {
+	return found(r.Live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, into))
+}
+
+func found(err error) (bool, error) {
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read: %w", err)
+	default:
+		return true, nil
+	}
+}
+
+func (r *DiskBenchmarkReconciler) observeJob(ctx context.Context, o *lifecycle.Observation) error {
+	run, job := o.Benchmark.Status.Run, &batchv1.Job{}
+	ok, err := r.get(ctx, o.Benchmark.Namespace, run.Name, job)
+	switch {
+	case err != nil || !ok:
+		return err
+	case resources.Owned(job, o.Benchmark, run.Number):
+		o.Job = job
+	default:
+		o.Stranger = "Job " + job.Name
+	}
+	return nil
+}
+
+func (r *DiskBenchmarkReconciler) observeClaims(ctx context.Context, o *lifecycle.Observation) error {
+	run, claim := o.Benchmark.Status.Run, &corev1.PersistentVolumeClaim{}
+	ok, err := r.get(ctx, o.Benchmark.Namespace, run.Name, claim)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+	case resources.Owned(claim, o.Benchmark, run.Number):
+		o.Claim = claim
+	default:
+		o.Stranger = "PersistentVolumeClaim " + claim.Name
+	}
+	if o.Benchmark.Spec.ClaimName == nil {
+		return nil
+	}
+	existing := &corev1.PersistentVolumeClaim{}
+	ok, err = r.getLive(ctx, o.Benchmark.Namespace, *o.Benchmark.Spec.ClaimName, existing)
+	if ok {
+		o.ExistingClaim = existing
+	}
+	return err
+}
+
+// observeClass reads the class that is or will be used: the claim's, the spec's or the default.
+func (r *DiskBenchmarkReconciler) observeClass(ctx context.Context, o *lifecycle.Observation) error {
+	name := o.Benchmark.Spec.StorageClassName
+	if claim := cmp.Or(o.ExistingClaim, o.Claim); claim != nil {
+		name = claim.Spec.StorageClassName
+	} else if name == nil {
+		var err error
+		o.Class, err = r.defaultClass(ctx)
+		return err
+	}
+	if name == nil || *name == "" {
+		return nil
+	}
+	class := &storagev1.StorageClass{}
+	ok, err := r.get(ctx, "", *name, class)
+	if ok {
+		o.Class = class
+	}
+	return err
+}
+
+// defaultClass is the newest class marked as the default, as Kubernetes chooses among several.
+func (r *DiskBenchmarkReconciler) defaultClass(ctx context.Context) (*storagev1.StorageClass, error) {
+	for _, reader := range []client.Reader{r.Client, r.Live} {
+		var list storagev1.StorageClassList
+		if err := reader.List(ctx, &list); err != nil {
+			return nil, fmt.Errorf("list storage classes: %w", err)
+		}
+		defaults := slices.DeleteFunc(list.Items, func(c storagev1.StorageClass) bool { return !isDefault(&c) })
+		if len(defaults) > 0 {
+			newest := slices.MinFunc(defaults, newestFirst)
+			return &newest, nil
+		}
+	}
+	return nil, nil
+}
+
+func isDefault(c *storagev1.StorageClass) bool {
+	return slices.ContainsFunc(defaultClassAnnotations, func(a string) bool { return c.Annotations[a] == "true" })
+}
+
+func newestFirst(a, b storagev1.StorageClass) int {
+	return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+}
+
+// observePods reads the pods of the run. A missing pod may end the run, so it is looked for at the
+// API server before that is believed.
+func (r *DiskBenchmarkReconciler) observePods(ctx context.Context, o *lifecycle.Observation) error {
+	run := o.Benchmark.Status.Run
+	pods, err := listPods(ctx, r.Client, o.Benchmark)
+	if err != nil {
+		return err
+	}
+	missing := len(pods) == 0
+	if run.PodUID != "" {
+		missing = !slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.UID == run.PodUID })
+	}
+	if missing && run.Phase != v1alpha1.PhasePending {
+		pods, err = listPods(ctx, r.Live, o.Benchmark)
+	}
+	o.Pods = pods
+	return err
+}
+
+func listPods(ctx context.Context, from client.Reader, b *v1alpha1.DiskBenchmark) ([]corev1.Pod, error) {
+	var list corev1.PodList
+	err := from.List(ctx, &list, client.InNamespace(b.Namespace), client.MatchingLabels{
+		v1alpha1.LabelBenchmarkUID: string(b.UID),
+		v1alpha1.LabelRun:          strconv.FormatInt(b.Status.Run.Number, 10),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the pods of run %d: %w", b.Status.Run.Number, err)
+	}
+	return list.Items, nil
+}
+
+// observeVolume reads the PersistentVolume, by the name that the claim gives or gave. Without the
+// right to, a run goes on and says what it lacks.
+func (r *DiskBenchmarkReconciler) observeVolume(ctx context.Context, o *lifecycle.Observation) error {
+	name := ""
+	if claim := cmp.Or(o.ExistingClaim, o.Claim); claim != nil {
+		name = claim.Spec.VolumeName
+	}
+	if vs := o.Benchmark.Status.Run.Volumes; name == "" && len(vs) > 0 {
+		name = vs[0].VolumeName
+	}
+	if name == "" {
+		return nil
+	}
+	volume := &corev1.PersistentVolume{}
+	ok, err := r.getLive(ctx, "", name, volume)
+	if apierrors.IsForbidden(err) {
+		o.Notes = append(o.Notes, "the operator may not read PersistentVolumes: the disk's handle and reclaim policy are unknown")
+		return nil
+	}
+	if ok {
+		o.Volume = volume
+	}
+	return err
+}
+
+func (r *DiskBenchmarkReconciler) observeNode(ctx context.Context, o *lifecycle.Observation) error {
+	i := slices.IndexFunc(o.Pods, func(p corev1.Pod) bool { return p.Spec.NodeName != "" })
+	if i < 0 || o.Benchmark.Status.Run.Outcome != "" {
+		return nil
+	}
+	node := &corev1.Node{}
+	ok, err := r.getLive(ctx, "", o.Pods[i].Spec.NodeName, node)
+	if apierrors.IsForbidden(err) {
+		o.Notes = append(o.Notes, "the operator may not read Nodes: VM size, region and zone are unknown")
+		return nil
+	}
+	if ok {
+		o.Node = node
+	}
+	return err
+}
+
+// observeEvents reads the warnings about the children while they are waited for.
+func (r *DiskBenchmarkReconciler) observeEvents(ctx context.Context, o *lifecycle.Observation) error {
+	phase := o.Benchmark.Status.Run.Phase
+	if phase != v1alpha1.PhaseProvisioning && phase != v1alpha1.PhaseScheduling {
+		return nil
+	}
+	var about []types.UID
+	if o.Claim != nil {
+		about = append(about, o.Claim.UID)
+	}
+	if o.Job != nil {
+		about = append(about, o.Job.UID)
+	}
+	for i := range o.Pods {
+		about = append(about, o.Pods[i].UID)
+	}
+	for _, uid := range about {
+		var list corev1.EventList
+		err := r.Live.List(ctx, &list, client.InNamespace(o.Benchmark.Namespace), client.MatchingFields{
+			"involvedObject.uid": string(uid), "type": corev1.EventTypeWarning,
+		})
+		if err != nil {
+			return fmt.Errorf("list the warnings about %s: %w", uid, err)
+		}
+		o.Events = append(o.Events, list.Items...)
+	}
+	return nil
+}
+
+func (r *DiskBenchmarkReconciler) observeSlot(ctx context.Context, o *lifecycle.Observation) error {
+	if o.Benchmark.Status.Run.Phase != v1alpha1.PhasePending {
+		return nil
+	}
+	var list v1alpha1.DiskBenchmarkList
+	if err := r.List(ctx, &list); err != nil {
+		return fmt.Errorf("list DiskBenchmarks: %w", err)
+	}
+	o.Slot = r.slots.place(max(r.MaxConcurrentRuns, 1), o.Benchmark, list.Items)
+	return nil
+}

@@ -1,0 +1,133 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/diskbench/diskbench/api/v1alpha1"
+	"github.com/diskbench/diskbench/engine/report"
+	"github.com/diskbench/diskbench/engine/workload"
+)
+
+// layoutWritten is the one layout that the engine makes: every block was really written.
+const layoutWritten = v1alpha1.Layout("Written")
+
+// Measurements gives status.measurements: the report's figures beside the plan's parameters. The
+// report has the plan's workloads in the plan's order, as report.Decode makes sure.
+func Measurements(p workload.Plan, r *report.Report) []v1alpha1.Measurement {
+	out := make([]v1alpha1.Measurement, 0, len(r.Workloads))
+	for i := range r.Workloads {
+		out = append(out, measurement(p.Workloads[i], &r.Workloads[i], r.DirectIO))
+	}
+	return out
+}
+
+func measurement(w workload.Workload, r *report.Workload, direct bool) v1alpha1.Measurement {
+	m := v1alpha1.Measurement{
+		Name:        r.Name,
+		Parameters:  parameters(w, r.FileSizeBytes, direct),
+		WindowNanos: r.WindowNanos,
+		Read:        figures(r.Read),
+		Write:       figures(r.Write),
+		CPU: &v1alpha1.CPU{
+			UserMillis:           r.CPU.UserNanos / int64(time.Millisecond),
+			SystemMillis:         r.CPU.SystemNanos / int64(time.Millisecond),
+			BusiestWorkerPercent: r.CPU.BusiestWorkerPercent,
+		},
+		Series: series(r.Series),
+	}
+	if total := figures(r.Total); total != nil {
+		m.Total = *total
+	}
+	for _, rep := range r.Repetitions {
+		m.Repetitions = append(m.Repetitions, v1alpha1.Repetition{IOPS: round(rep.IOPS), P99Nanos: rep.P99Nanos})
+	}
+	m.Spread = spread(m.Repetitions)
+	return m
+}
+
+func parameters(w workload.Workload, fileSize int64, direct bool) v1alpha1.Parameters {
+	p := v1alpha1.Parameters{
+		Pattern:         v1alpha1.Pattern(w.Pattern),
+		ReadPercent:     int32(w.ReadPercent),
+		BlockSizeBytes:  w.BlockSizeBytes,
+		Threads:         int32(w.Threads),
+		QueueDepth:      int32(w.QueueDepth),
+		Sync:            v1alpha1.SyncMode(w.Sync),
+		FileSizeBytes:   fileSize,
+		Layout:          layoutWritten,
+		DirectIO:        "Disabled",
+		WarmupSeconds:   int32(w.Warmup.Std() / time.Second),
+		DurationSeconds: int32(w.Duration.Std() / time.Second),
+		Seed:            w.Seed,
+	}
+	if direct {
+		p.DirectIO = "Required"
+	}
+	if w.Pattern == workload.Sequential {
+		p.SequentialOffset = v1alpha1.SequentialOffsetPerThread
+		if w.SharedOffset {
+			p.SequentialOffset = v1alpha1.SequentialOffsetShared
+		}
+	}
+	return p
+}
+
+func figures(f *report.Figures) *v1alpha1.Figures {
+	if f == nil {
+		return nil
+	}
+	l := f.Latency
+	return &v1alpha1.Figures{
+		Operations: f.Operations, Bytes: f.Bytes,
+		IOPS: round(f.IOPS), ThroughputBytesPerSecond: round(f.BytesPerSecond),
+		MeanNanos: l.MeanNanos, StddevNanos: l.StddevNanos, MinNanos: l.MinNanos, MaxNanos: l.MaxNanos,
+		P50Nanos: l.P50Nanos, P90Nanos: l.P90Nanos, P95Nanos: l.P95Nanos,
+		P99Nanos: l.P99Nanos, P999Nanos: l.P999Nanos, P9999Nanos: l.P9999Nanos,
+	}
+}
+
+func series(s report.Series) *v1alpha1.Series {
+	if len(s.IOPS) == 0 {
+		return nil
+	}
+	out := &v1alpha1.Series{IntervalMillis: s.IntervalNanos / int64(time.Millisecond)}
+	for _, v := range s.IOPS {
+		out.IOPS = append(out.IOPS, round(v))
+	}
+	return out
+}
+
+// spread is absent with one repetition, and its percentiles unless every repetition has one.
+func spread(reps []v1alpha1.Repetition) *v1alpha1.Spread {
+	if len(reps) < 2 {
+		return nil
+	}
+	var iops, p99 []int64
+	for _, r := range reps {
+		iops = append(iops, r.IOPS)
+		if r.P99Nanos != nil {
+			p99 = append(p99, *r.P99Nanos)
+		}
+	}
+	s := &v1alpha1.Spread{}
+	s.MinIOPS, s.MedianIOPS, s.MaxIOPS = minMedianMax(iops)
+	if len(p99) == len(reps) {
+		low, median, high := minMedianMax(p99)
+		s.MinP99Nanos, s.MedianP99Nanos, s.MaxP99Nanos = &low, &median, &high
+	}
+	return s
+}
+
+// minMedianMax of at least one value; the median of an even number is the mean of the middle two.
+func minMedianMax(values []int64) (low, median, high int64) {
+	v := slices.Sorted(slices.Values(values))
+	n := len(v)
+	return v[0], v[(n-1)/2] + (v[n/2]-v[(n-1)/2])/2, v[n-1]
+}
+
+func round(f float64) int64 { return int64(math.Round(f)) }

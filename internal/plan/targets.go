@@ -1,0 +1,105 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/diskbench/diskbench/api/v1alpha1"
+)
+
+// Verdict is how figures compare with targets.
+type Verdict string
+
+// The verdicts.
+const (
+	// Met: every target that was asked for is reached by every workload in question.
+	Met Verdict = "Met"
+	// Missed: at least one is not.
+	Missed Verdict = "Missed"
+	// NotJudged: none is missed, and at least one could not be judged.
+	NotJudged Verdict = "NotJudged"
+)
+
+// Judgment is a verdict with its reasons in words.
+type Judgment struct {
+	Verdict Verdict
+	Message string
+}
+
+// Judge compares the figures with spec.targets; nil without targets or figures. Throughput and IOPS
+// are reads and writes together, and so are the latencies.
+func Judge(spec *v1alpha1.DiskBenchmarkSpec, ms []v1alpha1.Measurement) *Judgment {
+	if spec.Targets == nil || len(ms) == 0 {
+		return nil
+	}
+	var missed, open []string
+	for _, m := range inQuestion(spec, ms) {
+		mi, op := judgeOne(spec.Targets, &m)
+		missed, open = append(missed, mi...), append(open, op...)
+	}
+	switch {
+	case len(missed) > 0:
+		return &Judgment{Missed, strings.Join(append(missed, open...), "; ")}
+	case len(open) > 0:
+		return &Judgment{NotJudged, strings.Join(open, "; ")}
+	default:
+		return &Judgment{Met, "every target is met"}
+	}
+}
+
+// inQuestion are the figures that the targets are about: those of one entry of workloads, or all.
+func inQuestion(spec *v1alpha1.DiskBenchmarkSpec, ms []v1alpha1.Measurement) []v1alpha1.Measurement {
+	entry := spec.Targets.Workload
+	if entry == nil {
+		return ms
+	}
+	i := slices.IndexFunc(spec.Workloads, func(w v1alpha1.Workload) bool { return EntryName(&w) == *entry })
+	if i < 0 {
+		return nil
+	}
+	ws, err := Resolve(&spec.Workloads[i])
+	if err != nil {
+		return nil
+	}
+	var out []v1alpha1.Measurement
+	for _, w := range ws {
+		for _, m := range ms {
+			if m.Name == w.Name {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+func judgeOne(t *v1alpha1.Targets, m *v1alpha1.Measurement) (missed, open []string) {
+	if t.MinIOPS != nil && m.Total.IOPS < *t.MinIOPS {
+		missed = append(missed, fmt.Sprintf("%s: %s IOPS is below minIOPS %s",
+			m.Name, grouped(m.Total.IOPS), grouped(*t.MinIOPS)))
+	}
+	if t.MinThroughputBytesPerSecond != nil && m.Total.ThroughputBytesPerSecond < *t.MinThroughputBytesPerSecond {
+		missed = append(missed, fmt.Sprintf("%s: %s bytes/s is below minThroughputBytesPerSecond %s",
+			m.Name, grouped(m.Total.ThroughputBytesPerSecond), grouped(*t.MinThroughputBytesPerSecond)))
+	}
+	if t.MaxMeanMicros != nil && m.Total.MeanNanos > nanos(*t.MaxMeanMicros) {
+		missed = append(missed, fmt.Sprintf("%s: a mean latency of %s is above maxMeanMicros %s",
+			m.Name, Latency(m.Total.MeanNanos), grouped(*t.MaxMeanMicros)))
+	}
+	switch p99 := m.Total.P99Nanos; {
+	case t.MaxP99Micros == nil:
+	case p99 == nil:
+		open = append(open, fmt.Sprintf("%s: %s operations are too few for a 99th percentile: measure longer",
+			m.Name, grouped(m.Total.Operations)))
+	case *p99 > nanos(*t.MaxP99Micros):
+		missed = append(missed, fmt.Sprintf("%s: a 99th percentile of %s is above maxP99Micros %s",
+			m.Name, Latency(*p99), grouped(*t.MaxP99Micros)))
+	}
+	return missed, open
+}
+
+func nanos(micros int64) int64 { return micros * int64(time.Microsecond) }
