@@ -86,6 +86,9 @@ func Run(ctx context.Context, plan workload.Plan, options Options) (*report.Repo
 	return s.measure(ctx, plan, options)
 }
 
+// garbageLimit is far above what the engine needs beside the I/O buffers, which are not Go's.
+const garbageLimit = 128 << 20
+
 // session is a target that is ready to be measured.
 type session struct {
 	volume    *volume.Volume
@@ -182,7 +185,9 @@ func (s *session) choose(asked workload.IOEngine) error {
 
 func (s *session) measure(ctx context.Context, plan workload.Plan, options Options) (*report.Report, error) {
 	// Collecting garbage while measuring costs IOPS and triples p99; each window collects before.
+	// The limit is for windows of many hours, in which progress adds up.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(garbageLimit))
 	result := &report.Report{
 		EngineVersion: options.Version,
 		IOEngine:      s.ioEngine,

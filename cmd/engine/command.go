@@ -146,19 +146,23 @@ func (f *planFlags) withPlan(c *cobra.Command, stdout, stderr io.Writer, work fu
 	return failure
 }
 
-// deliver writes the result to where it is expected.
+// deliver writes the result to where it is expected. In a pod the line comes first: it is complete,
+// and there even when the message cannot be written.
 func (f *planFlags) deliver(stdout io.Writer, output outputForm, result result, r *report.Report) error {
 	if !f.inPod() {
 		return writeResult(stdout, output, result)
 	}
+	if err := writeLine(stdout, resultLine{Phase: "Completed", Result: result}); err != nil {
+		return err
+	}
 	message, err := report.Encode(r)
 	if err != nil {
-		return report.Failf(report.ReasonInternal, "%v", err)
+		return err
 	}
 	if err := os.WriteFile(f.messagePath, message, 0o644); err != nil {
-		return report.Failf(report.ReasonInternal, "the termination message: %v", err)
+		return fmt.Errorf("the termination message: %w", err)
 	}
-	return writeLine(stdout, resultLine{Phase: "Completed", Result: result})
+	return nil
 }
 
 type failureLine struct {
