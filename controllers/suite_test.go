@@ -1,0 +1,151 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/diskbench/diskbench/controllers"
+)
+
+const (
+	// patience is far above what any step takes, for a busy machine.
+	patience = 30 * time.Second
+	// glance is how long something that must not happen is waited for.
+	glance  = 700 * time.Millisecond
+	polling = 20 * time.Millisecond
+
+	testImage = "example.test/diskbench:v0"
+)
+
+var (
+	config *rest.Config
+	k8s    client.WithWatch
+)
+
+func TestControllers(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Controllers")
+}
+
+var _ = BeforeSuite(func() {
+	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
+	SetDefaultEventuallyTimeout(patience)
+	SetDefaultEventuallyPollingInterval(polling)
+	SetDefaultConsistentlyDuration(glance)
+	SetDefaultConsistentlyPollingInterval(polling)
+
+	env := &envtest.Environment{
+		CRDDirectoryPaths:     []string{"../config/crd/bases"},
+		ErrorIfCRDPathMissing: true,
+	}
+	var err error
+	config, err = env.Start()
+	Expect(err).NotTo(HaveOccurred(), "run the tests with make test, which provides etcd and kube-apiserver")
+	DeferCleanup(env.Stop)
+	config.QPS = -1 // the tests' own requests must not wait for the client's rate limit
+
+	k8s, err = client.NewWithWatch(config, client.Options{Scheme: controllers.Scheme()})
+	Expect(err).NotTo(HaveOccurred())
+})
+
+// offsetClock is the real time and what a test has added to it.
+type offsetClock struct {
+	mu     sync.Mutex
+	offset time.Duration
+}
+
+func (c *offsetClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.offset)
+}
+
+func (c *offsetClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
+
+func (c *offsetClock) step(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.offset += d
+}
+
+// world is a namespace of its own, with an operator that sees no other, a pretended cluster around
+// it, and a watch that holds every status to the invariants.
+type world struct {
+	namespace string
+	clock     *offsetClock
+	client    client.Client // the operator's, where a test wants its requests to fail
+	runs      int           // --max-concurrent-runs
+	stop      context.CancelFunc
+	stopped   chan struct{}
+}
+
+// newWorld makes a namespace that enforces PodSecurity "restricted": what the operator creates has
+// to pass it in every test.
+func newWorld(ctx context.Context) *world {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "test-",
+		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	Expect(k8s.Create(ctx, ns)).To(Succeed())
+	w := &world{namespace: ns.Name, clock: &offsetClock{}, runs: 1}
+	keepInvariants(w.namespace)
+	collectGarbage(w.namespace)
+	DeferCleanup(w.stopOperator)
+	return w
+}
+
+func (w *world) startOperator() {
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:  controllers.Scheme(),
+		Cache:   controllers.CacheOptions([]string{w.namespace}),
+		Metrics: metricsserver.Options{BindAddress: "0"},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	r := &controllers.DiskBenchmarkReconciler{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("diskbench.dev/manager"),
+		Clock: w.clock, EngineImage: testImage, MaxConcurrentRuns: w.runs,
+		PollInterval: 100 * time.Millisecond, SkipNameValidation: true,
+	}
+	if w.client != nil {
+		r.Client = w.client
+	}
+	Expect(r.SetupWithManager(mgr)).To(Succeed())
+
+	ctx, cancel := context.WithCancel(context.Background())
+	w.stop, w.stopped = cancel, make(chan struct{})
+	go func(stopped chan struct{}) {
+		defer GinkgoRecover()
+		defer close(stopped)
+		Expect(mgr.Start(ctx)).To(Succeed())
+	}(w.stopped)
+}
+
+func (w *world) stopOperator() {
+	if w.stop != nil {
+		w.stop()
+		<-w.stopped
+		w.stop = nil
+	}
+}
+
+// restartOperator is a new process: nothing but the API's state is left.
+func (w *world) restartOperator() {
+	w.stopOperator()
+	w.startOperator()
+}
