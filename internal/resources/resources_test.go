@@ -1,0 +1,157 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/diskbench/diskbench/api/v1alpha1"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func benchmark(vary func(*v1alpha1.DiskBenchmarkSpec)) (*v1alpha1.DiskBenchmark, *v1alpha1.Run) {
+	b := &v1alpha1.DiskBenchmark{
+		ObjectMeta: metav1.ObjectMeta{Name: "p40-vdi", Namespace: "bench", UID: "0b7f1e7e-0000-4000-8000-000000000001"},
+		Spec: v1alpha1.DiskBenchmarkSpec{
+			StorageClassName: ptr.To("managed-csi-premium"), Size: ptr.To(resource.MustParse("2Ti")),
+			Workloads: []v1alpha1.Workload{{Preset: ptr.To("vdi")}},
+		},
+	}
+	if vary != nil {
+		vary(&b.Spec)
+	}
+	return b, &v1alpha1.Run{Number: 3, Name: Name(b.Name, b.UID, 3)}
+}
+
+func TestGolden(t *testing.T) {
+	options := JobOptions{Image: "example.com/diskbench:v1", Plan: `{"target":"Directory"}`, BackstopSeconds: 7200}
+	for name, c := range map[string]struct {
+		reason string
+		vary   func(*v1alpha1.DiskBenchmarkSpec)
+	}{
+		"filesystem": {"the ordinary case: a new volume with a filesystem", nil},
+		"block": {"a raw device, which the container runtime gives to user and group", func(s *v1alpha1.DiskBenchmarkSpec) {
+			s.VolumeMode = ptr.To(corev1.PersistentVolumeBlock)
+			s.VolumeAttributesClassName = ptr.To("fast")
+		}},
+		"existing-claim": {"no claim of our own, and no fsGroup, which would change the user's files", func(s *v1alpha1.DiskBenchmarkSpec) {
+			s.StorageClassName, s.Size, s.ClaimName = nil, nil, ptr.To("data")
+			s.Pod = &v1alpha1.PodOptions{RunAsUser: ptr.To[int64](1000), SupplementalGroups: []int64{2000}}
+		}},
+		"pod-options": {"everything a user may set, and what they may not replace", func(s *v1alpha1.DiskBenchmarkSpec) {
+			s.Engine = &v1alpha1.EngineOptions{Image: ptr.To("example.com/other:v2")}
+			s.Pod = &v1alpha1.PodOptions{
+				NodeSelector: map[string]string{"pool": "bench"},
+				Tolerations:  []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}},
+				Affinity: &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+					RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: "kubernetes.io/hostname"}},
+				}},
+				Resources: &v1alpha1.Resources{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}},
+				Labels:    map[string]string{"team": "storage", v1alpha1.LabelRun: "1"},
+				Annotations: map[string]string{
+					"example.com/note": "x",
+				},
+				PriorityClassName: ptr.To("high"),
+				ImagePullSecrets:  []corev1.LocalObjectReference{{Name: "registry"}},
+				RuntimeClassName:  ptr.To("runc"),
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, run := benchmark(c.vary)
+			var docs []string
+			if b.Spec.ClaimName == nil {
+				docs = append(docs, toYAML(t, Claim(b, run, *b.Spec.StorageClassName)))
+			}
+			docs = append(docs, toYAML(t, Job(b, run, options)))
+			compare(t, filepath.Join("testdata", name+".yaml"), "# "+c.reason+"\n"+strings.Join(docs, "---\n"))
+		})
+	}
+}
+
+func toYAML(t *testing.T, o any) string {
+	t.Helper()
+	data, err := yaml.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func compare(t *testing.T, golden, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden) //nolint:gosec // A path of this test's own.
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got); go test -update writes it:\n%s", golden, diff)
+	}
+}
+
+func TestName(t *testing.T) {
+	const uid = types.UID("0b7f1e7e-0000-4000-8000-000000000001")
+	for name, c := range map[string]struct{ reason, benchmark, prefix string }{
+		"short":    {"the name is the user's", "p40", "p40-"},
+		"longest":  {"63 characters are cut to 40", strings.Repeat("a", 63), strings.Repeat("a", 40) + "-"},
+		"cut dash": {"a cut behind a dash leaves no two", strings.Repeat("a", 39) + "-b", strings.Repeat("a", 39) + "-"},
+		"dots":     {"a dot is fine in a name, and not in the pod's host name", "a.b", "a-b-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Name(c.benchmark, uid, 1)
+			if !strings.HasPrefix(got, c.prefix) || len(got) != len(c.prefix)+hashDigits {
+				t.Errorf("got %s, want %s and %d digits (%s)", got, c.prefix, hashDigits, c.reason)
+			}
+			if errs := validation.IsDNS1123Label(got + "-abcde"); len(errs) > 0 {
+				t.Errorf("the pod's name %s-abcde is no label: %v", got, errs)
+			}
+		})
+	}
+	if Name("a", uid, 1) == Name("a", uid, 2) || Name("a", uid, 1) == Name("a", "other", 1) {
+		t.Error("another run, or another object of the same name, has the same children")
+	}
+}
+
+func TestOwned(t *testing.T) {
+	b, run := benchmark(nil)
+	job := Job(b, run, JobOptions{})
+	other := b.DeepCopy()
+	other.UID = "another"
+	unlabeled := job.DeepCopy()
+	unlabeled.Labels = nil
+	for name, c := range map[string]struct {
+		reason string
+		got    bool
+		want   bool
+	}{
+		"ours":         {"owner and run fit", Owned(job, b, 3), true},
+		"another run":  {"a child of run 2 is not run 3's", Owned(job, b, 2), false},
+		"another life": {"a DiskBenchmark deleted and created again has another UID", Owned(job, other, 3), false},
+		"no labels":    {"we never make one without", Owned(unlabeled, b, 3), false},
+		"a stranger":   {"no owner at all", Owned(&corev1.Pod{}, b, 3), false},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: owned %t, want %t (%s)", name, c.got, c.want, c.reason)
+		}
+	}
+}
