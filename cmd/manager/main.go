@@ -5,6 +5,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -71,7 +72,7 @@ func parse(fs *flag.FlagSet, args []string) options {
 
 func (o *options) validate() error {
 	if o.engineImage == "" {
-		return fmt.Errorf("--engine-image is empty: give the image that holds /diskbench-engine, or set ENGINE_IMAGE")
+		return errors.New("--engine-image is empty: give the image that holds /diskbench-engine, or set ENGINE_IMAGE")
 	}
 	if o.maxConcurrentRuns < 1 {
 		return fmt.Errorf("--max-concurrent-runs is %d: use 1 or more", o.maxConcurrentRuns)

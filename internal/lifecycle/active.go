@@ -235,6 +235,8 @@ func lastWords(o Observation, pod *corev1.Pod, phase v1alpha1.Phase) string {
 		if words = waitingWords(pod); words == "" {
 			words = eventWords(o, podKind(pod))
 		}
+	default:
+		// The other phases wait for the engine, which tells its progress in its log.
 	}
 	if words == "" {
 		return ""

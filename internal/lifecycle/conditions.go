@@ -24,12 +24,13 @@ func conditions(o Observation, d Decision, s *v1alpha1.DiskBenchmarkStatus) []me
 
 	ready, succeeded := readyOf(o, d, s, judgment)
 	b.add(ready)
-	switch {
-	case d.State == Working:
+	switch d.State {
+	case Held: // neither at work nor stuck: somebody wanted it so
+	case Working:
 		b.add(condition(v1alpha1.ConditionReconciling, metav1.ConditionTrue, d.Reason, d.Message))
-	case d.State == Blocked:
+	case Blocked:
 		b.add(condition(v1alpha1.ConditionStalled, metav1.ConditionTrue, d.Reason, d.Message))
-	case d.State == Ended:
+	case Ended:
 		if !succeeded {
 			b.add(condition(v1alpha1.ConditionStalled, metav1.ConditionTrue, ready.Reason, ready.Message))
 		}
@@ -58,14 +59,14 @@ func readyOf(o Observation, d Decision, s *v1alpha1.DiskBenchmarkStatus, j *plan
 }
 
 func targetsMet(j *plan.Judgment) metav1.Condition {
-	status, reason := metav1.ConditionTrue, v1alpha1.ReasonTargetsReached
 	switch j.Verdict {
+	case plan.Met:
+		return condition(v1alpha1.ConditionTargetsMet, metav1.ConditionTrue, v1alpha1.ReasonTargetsReached, j.Message)
 	case plan.Missed:
-		status, reason = metav1.ConditionFalse, v1alpha1.ReasonTargetsMissed
-	case plan.NotJudged:
-		status, reason = metav1.ConditionUnknown, v1alpha1.ReasonTooFewSamples
+		return condition(v1alpha1.ConditionTargetsMet, metav1.ConditionFalse, v1alpha1.ReasonTargetsMissed, j.Message)
+	default:
+		return condition(v1alpha1.ConditionTargetsMet, metav1.ConditionUnknown, v1alpha1.ReasonTooFewSamples, j.Message)
 	}
-	return condition(v1alpha1.ConditionTargetsMet, status, reason, j.Message)
 }
 
 func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {

@@ -149,7 +149,9 @@ func recordNode(n *corev1.Node, run *v1alpha1.Run) {
 	run.VMSize = n.Labels[corev1.LabelInstanceTypeStable]
 	run.Region = n.Labels[corev1.LabelTopologyRegion]
 	run.Zone = n.Labels[corev1.LabelTopologyZone]
-	run.Kernel = n.Status.NodeInfo.KernelVersion
+	if run.Kernel == "" { // the engine's word counts more: a sandbox may have a kernel of its own
+		run.Kernel = n.Status.NodeInfo.KernelVersion
+	}
 }
 
 func recordReport(run *v1alpha1.Run, r *report.Report) {

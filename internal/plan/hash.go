@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -114,7 +115,7 @@ func normalize(q *resource.Quantity) {
 		*q = resource.MustParse(fmt.Sprintf("%dm", milli))
 		return
 	}
-	*q = resource.MustParse(fmt.Sprintf("%d", q.Value()))
+	*q = resource.MustParse(strconv.FormatInt(q.Value(), 10))
 }
 
 func normalizeAll[K comparable](list map[K]resource.Quantity) {

@@ -75,7 +75,10 @@ func TestHashesOfStoredSpecsNeverChange(t *testing.T) {
 	}
 	golden := filepath.Join("testdata", "hashes.json")
 	if *update {
-		data, _ := json.MarshalIndent(got, "", "  ")
+		data, err := json.MarshalIndent(got, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(golden, append(data, '\n'), 0o600); err != nil {
 			t.Fatal(err)
 		}

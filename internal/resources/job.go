@@ -125,9 +125,7 @@ func podSpec(b *v1alpha1.DiskBenchmark, run *v1alpha1.Run, o JobOptions) corev1.
 }
 
 func applyOptions(spec *corev1.PodSpec, p *v1alpha1.PodOptions) {
-	for k, v := range p.NodeSelector {
-		spec.NodeSelector[k] = v
-	}
+	maps.Copy(spec.NodeSelector, p.NodeSelector)
 	spec.Tolerations = p.Tolerations
 	spec.Affinity = p.Affinity
 	spec.ImagePullSecrets = p.ImagePullSecrets

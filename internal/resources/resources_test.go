@@ -100,7 +100,7 @@ func compare(t *testing.T, golden, got string) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(golden) //nolint:gosec // A path of this test's own.
+	want, err := os.ReadFile(golden)
 	if err != nil {
 		t.Fatal(err)
 	}

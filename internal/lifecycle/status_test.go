@@ -1,0 +1,335 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/diskbench/diskbench/api/v1alpha1"
+)
+
+// settle decides and stores until the observation gives no new status, as the controller does when
+// nothing happens outside, and returns the benchmark.
+func settle(o Observation) *v1alpha1.DiskBenchmark {
+	for range 5 {
+		o.Benchmark = o.Benchmark.DeepCopy()
+		o.Benchmark.Status = Status(o, Decide(o))
+	}
+	return o.Benchmark
+}
+
+func shown(b *v1alpha1.DiskBenchmark) map[string]string {
+	out := map[string]string{}
+	for _, c := range b.Status.Conditions {
+		out[c.Type] = string(c.Status) + " " + c.Reason
+	}
+	return out
+}
+
+// The table of the package comment.
+func TestConditions(t *testing.T) {
+	success := func() *builder {
+		return makeObservation().phase(v1alpha1.PhaseRunning).boundPod().job(nil).claim(bound).pod(containers(ends("engine", 0, encoded(t))))
+	}
+	missing := func(onMiss v1alpha1.OnMiss) func(*v1alpha1.DiskBenchmarkSpec) {
+		return func(s *v1alpha1.DiskBenchmarkSpec) {
+			s.Targets = &v1alpha1.Targets{MinIOPS: ptr.To[int64](501), OnMiss: &onMiss}
+		}
+	}
+	gone := func(b *builder) *builder { b.o.Job, b.o.Claim, b.o.Pods = nil, nil, nil; return b }
+	finished := func(b *builder) *builder {
+		b.o.Benchmark.Status = Status(b.o, Decide(b.o))
+		return gone(b)
+	}
+	for name, c := range map[string]struct {
+		reason string
+		given  *builder
+		want   map[string]string
+	}{
+		"working": {
+			"kstatus: InProgress", makeObservation().phase(v1alpha1.PhaseRunning).boundPod().job(nil).claim(bound).pod(containers(runs("engine"))),
+			map[string]string{"Ready": "False Running", "Reconciling": "True Running"},
+		},
+		"blocked": {
+			"kstatus: Failed, until it is put right", makeObservation().phase(v1alpha1.PhasePending),
+			map[string]string{"Ready": "False StorageClassNotFound", "Stalled": "True StorageClassNotFound"},
+		},
+		"suspended": {
+			"kstatus: InProgress", makeObservation().phase(v1alpha1.PhasePending).suspend(),
+			map[string]string{"Ready": "False Suspended"},
+		},
+		"cleaning up": {
+			"the figures are there, the disk too", success(),
+			map[string]string{"Ready": "True Completed", "Reconciling": "True CleaningUp"},
+		},
+		"succeeded": {
+			"kstatus: Current", finished(success()),
+			map[string]string{"Ready": "True Completed", "Finished": "True Completed"},
+		},
+		"targets met or not": {
+			"a missed target is a measurement", finished(success().spec(missing(v1alpha1.OnMissReport))),
+			map[string]string{"Ready": "True Completed", "Finished": "True Completed", "TargetsMet": "False TargetsMissed"},
+		},
+		"targets missed, a pipeline stops": {
+			"onMiss Fail asks for it", finished(success().spec(missing(v1alpha1.OnMissFail))),
+			map[string]string{"Ready": "False TargetsMissed", "Stalled": "True TargetsMissed", "Finished": "True TargetsMissed", "TargetsMet": "False TargetsMissed"},
+		},
+		"failing": {
+			"Stalled waits for the cleanup, so that it never meets Reconciling", makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome("NoSpace").job(nil),
+			map[string]string{"Ready": "False NoSpace", "Reconciling": "True CleaningUp"},
+		},
+		"failed": {
+			"kstatus: Failed", makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome("NoSpace"),
+			map[string]string{"Ready": "False NoSpace", "Stalled": "True NoSpace", "Finished": "True NoSpace"},
+		},
+		"stopped": {
+			"it will go on, so it is not finished", makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome(v1alpha1.ReasonSuspended).suspend(),
+			map[string]string{"Ready": "False Suspended"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := settle(c.given.obj())
+			if diff := cmp.Diff(c.want, shown(b)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+			for _, cond := range b.Status.Conditions {
+				if cond.ObservedGeneration != b.Generation {
+					t.Errorf("%s has observedGeneration %d, the spec has %d", cond.Type, cond.ObservedGeneration, b.Generation)
+				}
+			}
+		})
+	}
+}
+
+func TestATransitionTimeStaysWithItsStatus(t *testing.T) {
+	o := makeObservation().phase(v1alpha1.PhasePending).stalledFor(5 * time.Minute).obj()
+	o.Benchmark.Status = Status(o, Decide(o))
+	stalled := meta.FindStatusCondition(o.Benchmark.Status.Conditions, v1alpha1.ConditionStalled)
+	if want := now.Add(-5 * time.Minute); !stalled.LastTransitionTime.Time.Equal(want) {
+		t.Errorf("blocked since %s, want %s: the clock of being blocked must not start over", stalled.LastTransitionTime, want)
+	}
+}
+
+func TestAnEditMovesTheFiguresToHistoryBeforeTheNextRunShows(t *testing.T) {
+	b := makeObservation().phase(v1alpha1.PhaseDone).outcome("Completed").edited()
+	finish := metav1.NewTime(now.Add(-time.Hour))
+	s := &b.o.Benchmark.Status
+	s.Run.FinishTime = &finish
+	s.Summary = &v1alpha1.Summary{IOPS: "500"}
+	s.Measurements = []v1alpha1.Measurement{{Name: "randread"}}
+	s.Warnings = []string{"randread: something about the figures", leftPrefix + "a disk"}
+	for n := range maxHistory {
+		s.History = append(s.History, v1alpha1.HistoricRun{Number: int64(-n)})
+	}
+	old := []v1alpha1.HistoricRun{{Number: 1, Reason: "Completed", FinishTime: &finish, Summary: &v1alpha1.Summary{IOPS: "500"}}}
+
+	o := b.obj()
+	o.Benchmark.Status = Status(o, Decide(o))
+	after := o.Benchmark.Status
+	if after.Summary != nil || after.Measurements != nil || after.Run.Number != 1 || after.Run.Outcome != v1alpha1.ReasonSuperseded {
+		t.Errorf("after the edit: summary %v, %d measurements, run %+v", after.Summary, len(after.Measurements), after.Run)
+	}
+	if diff := cmp.Diff(old, after.History[:1]); diff != "" || len(after.History) != maxHistory {
+		t.Errorf("history of %d (-want +got):\n%s", len(after.History), diff)
+	}
+
+	o.Benchmark.Status = Status(o, Decide(o)) // nothing is left, so the next run starts
+	after = o.Benchmark.Status
+	if after.Run.Number != 2 || after.Run.SpecHash != "v1:two" || after.Run.Outcome != "" || after.Run.Phase != v1alpha1.PhasePending {
+		t.Errorf("next run: %+v", after.Run)
+	}
+	if diff := cmp.Diff(old, after.History[:1]); diff != "" {
+		t.Errorf("history again (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{leftPrefix + "a disk"}, after.Warnings); diff != "" {
+		t.Errorf("warnings: what was left behind still costs, the rest was about the old figures (-want +got):\n%s", diff)
+	}
+}
+
+func TestARunThatCreatedNothingLeavesNoHistory(t *testing.T) {
+	b := settle(makeObservation().phase(v1alpha1.PhasePending).edited().obj())
+	if b.Status.Run.Number != 2 || len(b.Status.History) != 0 {
+		t.Errorf("run %d, history %+v", b.Status.Run.Number, b.Status.History)
+	}
+}
+
+func TestASupersededRunIsInHistory(t *testing.T) {
+	o := makeObservation().phase(v1alpha1.PhaseRunning).boundPod().job(nil).claim(bound).pod(containers(runs("engine"))).edited().obj()
+	s := Status(o, Decide(o))
+	want := []v1alpha1.HistoricRun{{Number: 1, Reason: v1alpha1.ReasonSuperseded, FinishTime: ptr.To(metav1.NewTime(now))}}
+	if diff := cmp.Diff(want, s.History); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+}
+
+func TestTargetsAreJudgedAnewWithoutARun(t *testing.T) {
+	b := makeObservation().phase(v1alpha1.PhaseDone).outcome("Completed").generation(2).spec(func(s *v1alpha1.DiskBenchmarkSpec) {
+		s.Targets = &v1alpha1.Targets{MinIOPS: ptr.To[int64](499)}
+	})
+	b.o.Benchmark.Status.Measurements = []v1alpha1.Measurement{{Name: "randread", Total: v1alpha1.Figures{IOPS: 500}}}
+	got := settle(b.obj())
+	if got.Status.Run.Number != 1 || got.Status.ObservedGeneration != 2 || shown(got)["TargetsMet"] != "True TargetsReached" {
+		t.Errorf("run %d, observedGeneration %d, conditions %v", got.Status.Run.Number, got.Status.ObservedGeneration, shown(got))
+	}
+}
+
+func TestThePhaseClock(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason string
+		given  *builder
+		want   time.Time
+	}{
+		"goes on": {
+			"the phase is the same", makeObservation().phase(v1alpha1.PhaseScheduling).age(time.Minute).job(nil).claim(bound).pod(nil), now.Add(-time.Minute),
+		},
+		"begins": {
+			"a new phase", makeObservation().phase(v1alpha1.PhaseProvisioning).age(time.Minute).job(nil).claim(bound).pod(nil), now,
+		},
+		"stood for a suspended Job": {
+			"the time before it was suspended is not counted either: it may have waited for hours",
+			makeObservation().phase(v1alpha1.PhaseScheduling).age(time.Minute).ready(v1alpha1.ReasonSuspended, "").job(nil).claim(bound).pod(nil), now,
+		},
+		"stands": {
+			"while the Job is suspended nothing is written", makeObservation().phase(v1alpha1.PhaseScheduling).age(time.Minute).job(suspendedByOthers).claim(bound), now.Add(-time.Minute),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := c.given.obj()
+			if got := Status(o, Decide(o)).Run.PhaseTime; !got.Time.Equal(c.want) {
+				t.Errorf("phaseTime %s, want %s (%s)", got, c.want, c.reason)
+			}
+		})
+	}
+}
+
+func TestFacts(t *testing.T) {
+	placement := metav1.NewTime(now.Add(-100 * time.Second))
+	binding := metav1.NewTime(now.Add(-90 * time.Second))
+	b := makeObservation().phase(v1alpha1.PhaseRunning).class(v2ReadOnly).job(nil).volume(corev1.PersistentVolumeReclaimDelete).
+		claim(func(c *corev1.PersistentVolumeClaim) {
+			bound(c)
+			c.CreationTimestamp = metav1.NewTime(now.Add(-120 * time.Second))
+			c.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("33Gi")}
+		}).
+		pod(func(p *corev1.Pod) {
+			p.Spec.NodeName = "node-1"
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: placement}}
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{ends("prepare", 0, "")}
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{ends("engine", 0, encoded(t))}
+		})
+	b.o.Volume.Status.Phase = corev1.VolumeBound
+	b.o.Volume.Status.LastPhaseTransitionTime = &binding
+	b.o.Node = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{
+		corev1.LabelInstanceTypeStable: "Standard_D8s_v5", corev1.LabelTopologyRegion: "westeurope", corev1.LabelTopologyZone: "westeurope-1",
+	}}}
+	o := b.obj()
+	got := Status(o, Decide(o)).Run
+	want := &v1alpha1.Run{
+		Number: 1, Name: "b-1", SpecHash: "v1:one", Phase: v1alpha1.PhaseCleaningUp, PhaseTime: metav1.NewTime(now),
+		Outcome: "Completed", OutcomeMessage: "randread: 500 IOPS, 2.05 MB/s, p99 3.00 ms",
+		StartTime: ptr.To(metav1.NewTime(now)), FinishTime: ptr.To(metav1.NewTime(now)),
+		PodName: "b-1-pod", PodUID: podUID, StorageClassName: "fast", Provisioner: "disk.example.test",
+		Parameters: map[string]string{"skuName": "PremiumV2_LRS", "cachingMode": "ReadOnly"},
+		Size:       ptr.To(resource.MustParse("33Gi")),
+		Volumes: []v1alpha1.Volume{{
+			ClaimName: "b-1", VolumeName: "pv-1", Driver: "disk.example.test", VolumeHandle: "/disks/1", ReclaimPolicy: "Delete",
+		}},
+		NodeName: "node-1", VMSize: "Standard_D8s_v5", Region: "westeurope", Zone: "westeurope-1", Kernel: "6.12",
+		Image: "example.test/engine:v1", EngineVersion: "v1", IOEngine: "IOUring",
+		ProvisioningSeconds: ptr.To[int64](30), AttachingSeconds: ptr.To[int64](30),
+		PreparingSeconds: ptr.To[int64](60), MeasuringSeconds: ptr.To[int64](60),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("run (-want +got):\n%s", diff)
+	}
+}
+
+func TestFactsStayOnceTheOutcomeIsStored(t *testing.T) {
+	b := makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome("Completed").job(nil).pod(func(p *corev1.Pod) {
+		containers(runs("engine"))(p)
+		p.UID, p.Name = "second", "another"
+	})
+	b.boundPod()
+	o := b.obj()
+	if got := Status(o, Decide(o)).Run; got.PodUID != podUID {
+		t.Errorf("the run is of pod %s now, its figures are of %s", got.PodUID, podUID)
+	}
+}
+
+func TestLeftoversAreNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason string
+		given  *builder
+		want   []string
+	}{
+		"stuck": {
+			"each object that still costs or holds another",
+			makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome("Completed").age(time.Hour).job(dying).claim(bound).pod(nil).volume(corev1.PersistentVolumeReclaimDelete),
+			[]string{"left behind: after timeouts.cleanupSeconds (600) there is still Job b-1, Pod b-1-pod, PersistentVolumeClaim b-1, PersistentVolume pv-1 (/disks/1): see why it is not deleted, it may go on costing"},
+		},
+		"retained": {
+			"case 43: the disk goes on costing",
+			makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome("Completed").volume(corev1.PersistentVolumeReclaimRetain),
+			[]string{"left behind: PersistentVolume pv-1 (/disks/1) has reclaimPolicy Retain: it and its disk go on costing until you delete both"},
+		},
+		"kept": {
+			"case 42",
+			makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome("Completed").job(nil).claim(bound).spec(func(s *v1alpha1.DiskBenchmarkSpec) {
+				s.Cleanup = ptr.To(v1alpha1.CleanupNever)
+			}),
+			[]string{"spec.cleanup is Never: Job b-1 and PersistentVolumeClaim b-1 kept until the DiskBenchmark is deleted, and may go on costing"},
+		},
+		"an existing claim's volume": {
+			"it was there before",
+			func() *builder {
+				b := makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome("Completed").existing(existingClaim(nil)).volume(corev1.PersistentVolumeReclaimDelete)
+				b.o.Volume.Spec.ClaimRef.Name = "data"
+				return b
+			}(),
+			nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := settle(c.given.obj())
+			if diff := cmp.Diff(c.want, b.Status.Warnings); diff != "" || b.Status.Run.Phase != v1alpha1.PhaseDone {
+				t.Errorf("%s: phase %s, warnings (-want +got):\n%s", c.reason, b.Status.Run.Phase, diff)
+			}
+		})
+	}
+}
+
+func TestWarningsStayWithinTheSchema(t *testing.T) {
+	s := &v1alpha1.DiskBenchmarkStatus{}
+	for i := range 2 * maxWarnings {
+		addWarnings(s, []string{strconv.Itoa(i) + strings.Repeat("é", maxWarningText), "twice"})
+	}
+	if len(s.Warnings) != maxWarnings {
+		t.Errorf("%d warnings, the schema has %d", len(s.Warnings), maxWarnings)
+	}
+	for _, w := range s.Warnings {
+		if len(w) > maxWarningText || strings.ContainsRune(w, '\uFFFD') {
+			t.Errorf("a warning of %d bytes, or cut within a character: %q", len(w), w[max(0, len(w)-6):])
+		}
+	}
+}
+
+func TestBackstopIsAboveAllPhases(t *testing.T) {
+	o := makeObservation().obj()
+	o.Benchmark.Spec.Timeouts = &v1alpha1.Timeouts{SchedulingSeconds: ptr.To[int32](7200)}
+	got := BackstopSeconds(&o.Benchmark.Spec, o.Plan)
+	// blocked, provisioning, scheduling, preparing, running and an hour.
+	if want := int64(600 + 600 + 7200 + 900 + 363 + 3600); got != want {
+		t.Errorf("activeDeadlineSeconds %d, want %d", got, want)
+	}
+}
