@@ -96,7 +96,7 @@ func TestSummarize(t *testing.T) {
 		measurement1("vdi", 7844, 32_129_024, 1, ptr.To[int64](1_234_567)),
 		measurement1("slow", 500, 2_048_000, 1, nil),
 	})
-	want := &v1alpha1.Summary{Workloads: "vdi, slow", IOPS: "7,844, 500", Throughput: "32.1, 2.05", P99: "1.23 ms, -"}
+	want := &v1alpha1.Summary{Workloads: "vdi / slow", IOPS: "7,844 / 500", Throughput: "32.1 / 2.05", P99: "1.23 ms / -"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}

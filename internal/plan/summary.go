@@ -33,7 +33,8 @@ func Summarize(ms []v1alpha1.Measurement) *v1alpha1.Summary {
 	}
 }
 
-func join(parts []string) string { return strings.Join(parts, ", ") }
+// join keeps the figures apart from the commas inside them.
+func join(parts []string) string { return strings.Join(parts, " / ") }
 
 // grouped writes 7844 as 7,844.
 func grouped(n int64) string {

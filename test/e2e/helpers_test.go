@@ -139,7 +139,6 @@ func giveToGroup(ctx context.Context, claim string, group int64) {
 
 // kubectl runs kubectl as an administrator and gives what it printed.
 func kubectl(args ...string) string {
-	//nolint:gosec // G204: the arguments are the tests' own.
 	cmd := exec.Command("kubectl", append([]string{"--kubeconfig", kubeconfig}, args...)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
