@@ -135,7 +135,8 @@ func violations(b *v1alpha1.DiskBenchmark) []string {
 	wrong(is(b, v1alpha1.ConditionReady) && len(s.Measurements) == 0, "Ready without figures")
 	wrong(is(b, v1alpha1.ConditionFinished) && !is(b, v1alpha1.ConditionReady) && !is(b, v1alpha1.ConditionStalled),
 		"Finished, and neither Ready nor Stalled")
-	wrong(is(b, v1alpha1.ConditionFinished) && s.Run.Phase != v1alpha1.PhaseDone, "Finished in phase "+string(s.Run.Phase))
+	done := s.Run != nil && s.Run.Phase == v1alpha1.PhaseDone
+	wrong(is(b, v1alpha1.ConditionFinished) && !done, "Finished before phase Done")
 	wrong(s.ObservedGeneration > b.Generation, "observedGeneration is ahead")
 	for _, c := range s.Conditions {
 		wrong(c.ObservedGeneration != s.ObservedGeneration, fmt.Sprintf("%s has observedGeneration %d", c.Type, c.ObservedGeneration))

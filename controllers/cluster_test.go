@@ -6,6 +6,7 @@ package controllers_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -366,4 +368,23 @@ func (w *world) expectNothingLeft(ctx context.Context) {
 		Expect(k8s.List(ctx, list, in)).To(Succeed())
 		Expect(meta.LenList(list)).To(BeZero(), "%T", list)
 	}
+}
+
+// countJobs counts the Jobs that are created in the world from now on.
+func (w *world) countJobs() func() int {
+	watching, stop := context.WithCancel(context.Background())
+	jobs, err := k8s.Watch(watching, &batchv1.JobList{}, client.InNamespace(w.namespace))
+	Expect(err).NotTo(HaveOccurred())
+	var seen atomic.Int32
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for e := range jobs.ResultChan() {
+			if e.Type == watch.Added {
+				seen.Add(1)
+			}
+		}
+	}()
+	DeferCleanup(func() { stop(); <-done })
+	return func() int { return int(seen.Load()) }
 }

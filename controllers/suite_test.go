@@ -5,6 +5,7 @@ package controllers_test
 
 import (
 	"context"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -89,8 +90,7 @@ func (c *offsetClock) step(d time.Duration) {
 type world struct {
 	namespace string
 	clock     *offsetClock
-	client    client.Client // the operator's, where a test wants its requests to fail
-	runs      int           // --max-concurrent-runs
+	client    client.Client // the operator's, where a test makes its requests fail
 	stop      context.CancelFunc
 	stopped   chan struct{}
 }
@@ -103,7 +103,7 @@ func newWorld(ctx context.Context) *world {
 		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}}
 	Expect(k8s.Create(ctx, ns)).To(Succeed())
-	w := &world{namespace: ns.Name, clock: &offsetClock{}, runs: 1}
+	w := &world{namespace: ns.Name, clock: &offsetClock{}}
 	keepInvariants(w.namespace)
 	collectGarbage(w.namespace)
 	DeferCleanup(w.stopOperator)
@@ -119,11 +119,12 @@ func (w *world) startOperator() {
 	Expect(err).NotTo(HaveOccurred())
 	r := &controllers.DiskBenchmarkReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("diskbench.dev/manager"),
-		Clock: w.clock, EngineImage: testImage, MaxConcurrentRuns: w.runs,
+		Clock: w.clock, EngineImage: testImage, MaxConcurrentRuns: 1,
 		PollInterval: 100 * time.Millisecond, SkipNameValidation: true,
 	}
 	if w.client != nil {
-		r.Client = w.client
+		// It has no cache, and so sees the runs of other tests, which must not take this one's turn.
+		r.Client, r.MaxConcurrentRuns = w.client, math.MaxInt
 	}
 	Expect(r.SetupWithManager(mgr)).To(Succeed())
 
