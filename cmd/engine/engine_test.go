@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -397,7 +398,7 @@ func TestKernelCap(t *testing.T) {
 	procs := cappedGroup(t, device, iops)
 	// The shell joins the group and becomes the engine.
 	c := command("sh", "-c", `echo $$ > "$0" && exec "$@"`, procs, os.Args[0], "run", "--path", device, "--pattern", "random",
-		"--read-percent", "100", "--block-size", "4Ki", "--queue-depth", fmt.Sprint(depth), "--io-engine", "libaio",
+		"--read-percent", "100", "--block-size", "4Ki", "--queue-depth", strconv.Itoa(depth), "--io-engine", "libaio",
 		"--warmup", "1s", "--duration", "8s", "--file-size", "64Mi", "-o", "json")
 	o := finish(t, c)
 	if o.code != 0 {

@@ -291,6 +291,7 @@ func TestSelectUnderSeccomp(t *testing.T) {
 }
 
 func selectWhileBlocked(t *testing.T, blocked string) {
+	t.Helper()
 	fd, _ := directFile(t)
 	need := Need{FD: fd, BlockSize: blockSize, Threads: 2, Depth: 1}
 	if err := Probe(workload.LibAIO, need); err != nil {

@@ -4,6 +4,7 @@
 package ioengine
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -72,23 +73,26 @@ func Probe(kind workload.IOEngine, need Need) error {
 	return <-result
 }
 
-func probe(kind workload.IOEngine, need Need) (err error) {
+func probe(kind workload.IOEngine, need Need) error {
 	buffers, err := NewBuffers(need.Depth, need.BlockSize)
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, buffers.Free()) }()
+	engines := make([]Engine, 0, need.Threads)
 	for range need.Threads {
-		e, err := Open(kind, Config{FD: need.FD, Depth: need.Depth, BlockSize: need.BlockSize, Buffers: buffers})
-		if err != nil {
-			return err
+		e, openErr := Open(kind, Config{FD: need.FD, Depth: need.Depth, BlockSize: need.BlockSize, Buffers: buffers})
+		if err = openErr; err != nil {
+			break
 		}
-		defer func() { err = firstError(err, e.Close()) }()
-		if err := readOnce(e, need.BlockSize); err != nil {
-			return err
+		engines = append(engines, e)
+		if err = readOnce(e, need.BlockSize); err != nil {
+			break
 		}
 	}
-	return nil
+	for _, e := range engines {
+		err = errors.Join(err, e.Close())
+	}
+	return errors.Join(err, buffers.Free())
 }
 
 func readOnce(e Engine, size int) error {

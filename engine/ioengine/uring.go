@@ -4,6 +4,7 @@
 package ioengine
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"syscall"
@@ -142,7 +143,7 @@ func openURing(c Config) (Engine, error) {
 		timeout: unix.NsecToTimespec(MaxWait.Nanoseconds()),
 	}
 	if err := u.mapRings(&p); err != nil {
-		return nil, fmt.Errorf("%w (closing it: %v)", err, u.Close())
+		return nil, errors.Join(err, u.Close())
 	}
 	// u is on the heap and the Go heap does not move: the address stays good.
 	u.wait = extArg{timespec: uint64(uintptr(unsafe.Pointer(&u.timeout)))}
@@ -304,18 +305,11 @@ func (u *uring) Close() error {
 	err := unix.Close(u.fd)
 	for _, m := range [][]byte{u.ringMemory, u.sqeMemory} {
 		if m != nil {
-			err = firstError(err, unix.Munmap(m))
+			err = errors.Join(err, unix.Munmap(m))
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("closing the io_uring: %w", err)
 	}
 	return nil
-}
-
-func firstError(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }

@@ -72,7 +72,7 @@ func deviceName(dev uint64) string {
 type mount struct{ point, fsType, source string }
 
 func mountOf(path string) (mount, error) {
-	real, err := filepath.EvalSymlinks(path)
+	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return mount{}, err
 	}
@@ -81,7 +81,7 @@ func mountOf(path string) (mount, error) {
 		return mount{}, err
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	return findMount(f, real)
+	return findMount(f, resolved)
 }
 
 // findMount gives the mount that holds path: the longest mount point above it, and among several

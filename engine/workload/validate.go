@@ -4,6 +4,7 @@
 package workload
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -59,7 +60,7 @@ func (p Plan) Validate() error {
 
 func (p Plan) validateWorkloads() error {
 	if len(p.Workloads) == 0 {
-		return fmt.Errorf("workloads is empty: name at least one, such as the preset quick")
+		return errors.New("workloads is empty: name at least one, such as the preset quick")
 	}
 	if len(p.Workloads) > MaxWorkloads {
 		return fmt.Errorf("workloads has %d entries, at most %d fit in one run "+

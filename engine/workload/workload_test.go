@@ -190,7 +190,7 @@ func TestValidateCountsWorkloads(t *testing.T) {
 		t.Errorf("no workload: %v", err)
 	}
 	var nine []Workload
-	for _, name := range strings.Split("abcdefghi", "") {
+	for name := range strings.SplitSeq("abcdefghi", "") {
 		nine = append(nine, base(name))
 	}
 	if err := planOf(nine[:8]...).Validate(); err != nil {
