@@ -29,6 +29,6 @@ echo "==> installing the operator with Helm" >&2
 helm=$(hack/tools/build.sh helm | tail -n 1)/helm
 kubeconfig=$(hack/cluster/cluster.sh --name "$cluster" kubeconfig)
 "$helm" --kubeconfig "$kubeconfig" upgrade --install diskbench charts/diskbench \
-	--namespace diskbench-system --create-namespace --wait --timeout 3m \
+	--namespace diskbench-system --create-namespace --hide-notes --wait --timeout 3m \
 	--set image.repository=diskbench.local/diskbench --set-string "image.tag=$tag" --set image.pullPolicy=Never >&2
 echo "$kubeconfig"
