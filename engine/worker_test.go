@@ -5,6 +5,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func reads(depth int) workload.Workload {
 // scriptedWorker is the real worker on a scripted engine and clock.
 func scriptedWorker(t *testing.T, w workload.Workload, bounds window, script scripted.Script) (*worker, *scripted.Engine) {
 	t.Helper()
-	buffers, err := ioengine.NewBuffers(w.QueueDepth, blockSize)
+	buffers, err := ioengine.NewBuffers(w.QueueDepth, int(w.BlockSizeBytes))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,12 @@ func TestWorkerGivesExactPercentiles(t *testing.T) {
 func TestWorkerKeepsTheQueueFull(t *testing.T) {
 	for _, depth := range []int{1, 3, 4, 5, 32, 256} {
 		const second = time.Second
-		w, engine := scriptedWorker(t, reads(depth), whole(second), taking(func(n int) time.Duration {
+		var w *worker
+		var engine *scripted.Engine
+		w, engine = scriptedWorker(t, reads(depth), whole(second), taking(func(n int) time.Duration {
+			if n < depth && w.clock() != 0 {
+				t.Errorf("depth %d: I/O %d waited for others although there was room", depth, n)
+			}
 			return time.Duration(200+n*7919%800) * time.Microsecond
 		}))
 		w.loop()
@@ -236,22 +242,25 @@ func TestLoopAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Storage that finds duplicates would otherwise write nothing.
+// Storage that finds duplicates, in pieces of 4 KiB, would otherwise write nothing.
 func TestEveryWrittenBlockDiffers(t *testing.T) {
+	const pieces = 4
 	w := reads(4)
-	w.ReadPercent = 0
+	w.ReadPercent, w.BlockSizeBytes = 0, pieces*blockSize
 	seen := map[string]bool{}
 	var worker *worker
-	worker, _ = scriptedWorker(t, w, whole(time.Second), func(_ int, r ioengine.Request) (time.Duration, int32) {
-		block := string(worker.buffers.Slot(r.Slot, blockSize))
-		if seen[block] {
-			t.Fatal("the same block was written twice")
+	worker, _ = scriptedWorker(t, w, whole(100*time.Millisecond), func(_ int, r ioengine.Request) (time.Duration, int32) {
+		block := worker.buffers.Slot(r.Slot, pieces*blockSize)
+		for piece := range slices.Chunk(block, blockSize) {
+			if seen[string(piece)] {
+				t.Fatal("the same piece was written twice")
+			}
+			seen[string(piece)] = true
 		}
-		seen[block] = true
-		return time.Millisecond, blockSize
+		return time.Millisecond, pieces * blockSize
 	})
 	worker.loop()
 	if len(seen) < 1000 {
-		t.Errorf("only %d blocks were written", len(seen))
+		t.Errorf("only %d pieces were written", len(seen))
 	}
 }

@@ -153,6 +153,13 @@ func TestBeyondTheTrackable(t *testing.T) {
 	if want := (99*1000 + stall) / 100; l.MeanNanos != want {
 		t.Errorf("mean %d, want %d", l.MeanNanos, want)
 	}
+	for range 100 {
+		h.Record(stall)
+	}
+	// Half of the samples: the percentiles must know of them, as far as the buckets reach.
+	if p90 := h.Percentile(90); p90 == nil || *p90 < MaxTrackableNanos {
+		t.Errorf("p90 is %v, want at least %d", p90, MaxTrackableNanos)
+	}
 }
 
 // The bucket's upper end may lie above every sample, and then it is none.

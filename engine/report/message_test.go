@@ -223,6 +223,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"white space is nothing", " \n", names, ErrEmpty},
 		{"a panic's last line", "panic: runtime error", names, ErrCorrupt},
 		{"a flipped bit", string(flipped), names, ErrCorrupt},
+		{"a report that became a failure", strings.Replace(string(good), " R ", " F ", 1), names, ErrCorrupt},
 		{"an operator older than the engine", "diskbench/2 R whatever this holds", names, ErrNewer},
 		{"a newer one in another shape", "diskbench/99", names, ErrNewer},
 		{"an unknown kind", string(frame("X", "abc")), names, ErrCorrupt},
