@@ -34,6 +34,9 @@ const (
 	// quotas, existing claims and volumes are read, not watched, to keep a cluster's worth of them out
 	// of memory.
 	defaultPollInterval = 10 * time.Second
+	// cleanupPollInterval is shorter, since the next run waits and the disk costs: volumes are not
+	// watched either, and most go within seconds.
+	cleanupPollInterval = 2 * time.Second
 	// conflictRetry is how soon to look again when the cache lagged behind.
 	conflictRetry = 200 * time.Millisecond
 	// concurrentReconciles let one slow API call hold up few others; runs are limited elsewhere.
@@ -53,7 +56,7 @@ type DiskBenchmarkReconciler struct {
 	EngineImage string
 	// MaxConcurrentRuns is how many runs may go on at a time in the whole cluster; at least 1.
 	MaxConcurrentRuns int
-	// PollInterval replaces the default of 10 seconds when it is set.
+	// PollInterval replaces the intervals of this package when it is set.
 	PollInterval time.Duration
 	// SkipNameValidation lets several managers of one process have the controller.
 	SkipNameValidation bool
@@ -133,6 +136,9 @@ func (r *DiskBenchmarkReconciler) nextLook(now time.Time, d lifecycle.Decision) 
 		return 0
 	}
 	next := defaultPollInterval
+	if d.Phase == v1alpha1.PhaseCleaningUp {
+		next = cleanupPollInterval
+	}
 	if r.PollInterval > 0 {
 		next = r.PollInterval
 	}

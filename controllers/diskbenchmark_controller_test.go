@@ -6,6 +6,7 @@ package controllers_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -418,11 +419,18 @@ var _ = Describe("Cleanup", func() {
 		Expect(got.Status.Warnings).To(ContainElement(ContainSubstring("left behind: after timeouts.cleanupSeconds (600) there is still PersistentVolumeClaim " + claim.Name)))
 	})
 
-	It("waits until the figures are stored", func(ctx SpecContext) {
+	It("waits until the figures are stored, and deletes the Job in the foreground before the claim", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		var broken atomic.Bool
 		var refused atomic.Int32
+		deleted := make(chan string, 100)
 		w.client = interceptor.NewClient(k8s, interceptor.Funcs{
+			Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+				how := (&client.DeleteOptions{}).ApplyOptions(opts)
+				Expect(how.Preconditions.UID).To(HaveValue(Equal(o.GetUID())))
+				deleted <- fmt.Sprintf("%T %s", o, *how.PropagationPolicy)
+				return c.Delete(ctx, o, opts...)
+			},
 			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 				if broken.Load() {
 					refused.Add(1)
@@ -439,8 +447,17 @@ var _ = Describe("Cleanup", func() {
 		w.end(ctx, pod, 0, result(pod))
 		Eventually(refused.Load).Should(BeNumerically(">=", 3))
 		Expect(w.job(ctx).DeletionTimestamp).To(BeNil(), "deleted before its result was stored")
+		Expect(deleted).To(BeEmpty())
 		broken.Store(false)
 		Expect(w.ends(ctx, b, v1alpha1.ReasonCompleted).Status.Measurements).To(HaveLen(1))
+		Expect(deleted).To(Receive(Equal("*v1.Job Foreground")))
+		w.stopOperator()
+		close(deleted)
+		var last string
+		for d := range deleted {
+			last = d
+		}
+		Expect(last).To(Equal("*v1.PersistentVolumeClaim Background"))
 	})
 })
 

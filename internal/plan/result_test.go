@@ -55,6 +55,20 @@ func TestMeasurementsHoldTheReportBesideThePlan(t *testing.T) {
 	}
 }
 
+func TestTheOnlyRepetitionIsTheTotal(t *testing.T) {
+	p, err := Build(specOf(presetNamed("randread")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &report.Report{Workloads: []report.Workload{{
+		Name: "randread", WindowNanos: 60e9, Total: report.NewFigures(60*42586, 1, 60e9, report.Latency{}),
+		Repetitions: []report.Repetition{{IOPS: 42599}},
+	}}}
+	if got := Measurements(p, r)[0].Repetitions[0].IOPS; got != 42586 {
+		t.Errorf("the repetition has %d IOPS beside a total of 42586", got)
+	}
+}
+
 func TestSpread(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason string
