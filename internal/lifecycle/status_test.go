@@ -256,14 +256,12 @@ func TestFacts(t *testing.T) {
 }
 
 func TestFactsStayOnceTheOutcomeIsStored(t *testing.T) {
-	b := makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome("Completed").job(nil).pod(func(p *corev1.Pod) {
-		containers(runs("engine"))(p)
-		p.UID, p.Name = "second", "another"
-	})
-	b.boundPod()
+	b := makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome("Completed").job(nil).node("arm64")
+	b.claim(func(c *corev1.PersistentVolumeClaim) { c.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("64Gi")} })
+	b.run().VMSize, b.run().Size = "Standard_D8s_v5", ptr.To(resource.MustParse("32Gi"))
 	o := b.obj()
-	if got := Status(o, Decide(o)).Run; got.PodUID != podUID {
-		t.Errorf("the run is of pod %s now, its figures are of %s", got.PodUID, podUID)
+	if got := Status(o, Decide(o)).Run; got.VMSize != "Standard_D8s_v5" || got.Size.String() != "32Gi" {
+		t.Errorf("the figures are of 32Gi on Standard_D8s_v5, the run says %s on %q", got.Size, got.VMSize)
 	}
 }
 
