@@ -257,7 +257,9 @@ func TestFacts(t *testing.T) {
 
 func TestFactsStayOnceTheOutcomeIsStored(t *testing.T) {
 	b := makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome("Completed").job(nil).node("arm64")
-	b.claim(func(c *corev1.PersistentVolumeClaim) { c.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("64Gi")} })
+	b.claim(func(c *corev1.PersistentVolumeClaim) {
+		c.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("64Gi")}
+	})
 	b.run().VMSize, b.run().Size = "Standard_D8s_v5", ptr.To(resource.MustParse("32Gi"))
 	o := b.obj()
 	if got := Status(o, Decide(o)).Run; got.VMSize != "Standard_D8s_v5" || got.Size.String() != "32Gi" {
