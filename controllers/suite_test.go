@@ -6,6 +6,7 @@ package controllers_test
 import (
 	"context"
 	"math"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -20,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/yaml"
 
 	"github.com/diskbench/diskbench/controllers"
 )
@@ -35,8 +39,10 @@ const (
 )
 
 var (
-	config *rest.Config
-	k8s    client.WithWatch
+	// operatorConfig has the rights of config/rbac/role.yaml and no others.
+	operatorConfig *rest.Config
+	// k8s has every right.
+	k8s client.WithWatch
 )
 
 func TestControllers(t *testing.T) {
@@ -55,15 +61,37 @@ var _ = BeforeSuite(func() {
 		CRDDirectoryPaths:     []string{"../config/crd/bases"},
 		ErrorIfCRDPathMissing: true,
 	}
-	var err error
-	config, err = env.Start()
+	config, err := env.Start()
 	Expect(err).NotTo(HaveOccurred(), "run the tests with make test, which provides etcd and kube-apiserver")
 	DeferCleanup(env.Stop)
 	config.QPS = -1 // the tests' own requests must not wait for the client's rate limit
 
 	k8s, err = client.NewWithWatch(config, client.Options{Scheme: controllers.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
+	operatorConfig = restrictedUser(env)
 })
+
+// restrictedUser makes a user with the operator's rights, so that each test shows that they suffice.
+func restrictedUser(env *envtest.Environment) *rest.Config {
+	data, err := os.ReadFile("../config/rbac/role.yaml")
+	Expect(err).NotTo(HaveOccurred())
+	role := &rbacv1.ClusterRole{}
+	Expect(yaml.UnmarshalStrict(data, role)).To(Succeed())
+	Expect(k8s.Create(context.Background(), role)).To(Succeed())
+	Expect(k8s.Create(context.Background(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "operator"}},
+	})).To(Succeed())
+	user, err := env.AddUser(envtest.User{Name: "operator"}, nil)
+	Expect(err).NotTo(HaveOccurred())
+
+	limited, err := client.New(user.Config(), client.Options{Scheme: controllers.Scheme()})
+	Expect(err).NotTo(HaveOccurred())
+	err = limited.List(context.Background(), &corev1.SecretList{})
+	Expect(apierrors.IsForbidden(err)).To(BeTrue(), "the operator may read Secrets: %v", err)
+	return user.Config()
+}
 
 // offsetClock is the real time and what a test has added to it.
 type offsetClock struct {
@@ -111,7 +139,7 @@ func newWorld(ctx context.Context) *world {
 }
 
 func (w *world) startOperator() {
-	mgr, err := ctrl.NewManager(config, ctrl.Options{
+	mgr, err := ctrl.NewManager(operatorConfig, ctrl.Options{
 		Scheme:  controllers.Scheme(),
 		Cache:   controllers.CacheOptions([]string{w.namespace}),
 		Metrics: metricsserver.Options{BindAddress: "0"},

@@ -1,0 +1,51 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"flag"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFlags(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason string
+		env    string
+		args   []string
+		want   string // part of the refusal; empty: accepted
+		image  string
+	}{
+		"image by flag":  {"the flag wins over the variable", "a", []string{"--engine-image", "b"}, "", "b"},
+		"image by env":   {"the Deployment sets its own image", "a", nil, "", "a"},
+		"no image":       {"every run would fail", "", nil, "--engine-image is empty", ""},
+		"no runs at all": {"0 is no way to say unlimited", "a", []string{"--max-concurrent-runs", "0"}, "--max-concurrent-runs is 0", "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("ENGINE_IMAGE", c.env)
+			o := parse(flag.NewFlagSet(name, flag.ContinueOnError), c.args)
+			err := o.validate()
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("got error %v, want %q (%s)", err, c.want, c.reason)
+			}
+			if o.engineImage != c.image {
+				t.Errorf("image %q, want %q (%s)", o.engineImage, c.image, c.reason)
+			}
+		})
+	}
+}
+
+func TestNamespaces(t *testing.T) {
+	for list, want := range map[string][]string{
+		"":          nil,
+		"a":         {"a"},
+		" a, b ,,c": {"a", "b", "c"},
+	} {
+		if diff := cmp.Diff(want, namespaces(list)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", list, diff)
+		}
+	}
+}
