@@ -39,13 +39,16 @@ func TestFlags(t *testing.T) {
 }
 
 func TestNamespaces(t *testing.T) {
-	for list, want := range map[string][]string{
-		"":          nil,
-		"a":         {"a"},
-		" a, b ,,c": {"a", "b", "c"},
+	for _, c := range []struct {
+		list string
+		want []string
+	}{
+		{"", nil},
+		{"a", []string{"a"}},
+		{" a, b ,,c", []string{"a", "b", "c"}},
 	} {
-		if diff := cmp.Diff(want, namespaces(list)); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", list, diff)
+		if diff := cmp.Diff(c.want, namespaces(c.list)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", c.list, diff)
 		}
 	}
 }
