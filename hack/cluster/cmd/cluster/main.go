@@ -51,10 +51,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:])
 	stop()
-	if errors.Is(err, flag.ErrHelp) {
-		os.Exit(2)
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(os.Stderr, "cluster: %v\n", err)
 		os.Exit(1)
 	}
@@ -72,7 +69,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	if flags.NArg() == 0 {
 		flags.Usage()
-		return flag.ErrHelp
+		return errors.New("which command?")
 	}
 	command, args := flags.Arg(0), flags.Args()[1:]
 	if command == "image" {

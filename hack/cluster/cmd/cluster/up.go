@@ -60,7 +60,7 @@ func up(ctx context.Context, c *layout.Cluster) error {
 	if c, err = loadCluster(c.Name); err != nil { // it may have changed before the lock was ours
 		return err
 	}
-	if isRunning(c) && answers(ctx, c) {
+	if c.Complete && isRunning(c) && answers(ctx, c) {
 		logf("cluster %s is already up", c.Name)
 		printHowToUse(c)
 		return nil
@@ -78,6 +78,10 @@ func up(ctx context.Context, c *layout.Cluster) error {
 	}
 	if err := start(ctx, c); err != nil {
 		return fmt.Errorf("%w\nsee the logs in %s; `down` cleans up", err, c.Path("log"))
+	}
+	c.Complete = true
+	if err := c.Save(); err != nil {
+		return err
 	}
 	logf("cluster %s is up after %.1f s", c.Name, time.Since(begin).Seconds())
 	printHowToUse(c)

@@ -38,7 +38,7 @@ func TestWrite(t *testing.T) {
 	if diff := cmp.Diff([]string{"/manager"}, file.Config.Entrypoint); diff != "" {
 		t.Errorf("entrypoint (-want +got):\n%s", diff)
 	}
-	want := map[string]string{"tmp/": "-rwxrwxrwt", "manager": "-rwxr-xr-x", "diskbench-engine": "-rwxr-xr-x"}
+	want := map[string]string{"tmp": "trwxrwxrwx", "manager": "-rwxr-xr-x", "diskbench-engine": "-rwxr-xr-x"}
 	if diff := cmp.Diff(want, modes(t, img)); diff != "" {
 		t.Errorf("files and modes (-want +got):\n%s", diff)
 	}

@@ -34,6 +34,8 @@ type Cluster struct {
 	Subnet netip.Prefix `json:"subnet"`
 	// Init is the process that holds the namespaces; nil when none was started.
 	Init *Process `json:"init,omitempty"`
+	// Complete says that `up` came to its end.
+	Complete bool `json:"complete,omitempty"`
 	// CgroupControllers are the v2 controllers that had to be enabled for the root cgroup.
 	CgroupControllers []string `json:"cgroupControllers,omitempty"`
 
@@ -59,7 +61,8 @@ func CacheDir() (string, error) {
 	return filepath.Join(dir, "diskbench"), nil
 }
 
-// Load returns the cluster of that name, with what its state file says where there is one.
+// Load returns the cluster of that name, with what its state file says where there is a readable one.
+// Without it, the cluster's processes and devices can still be found by their cgroup and their files.
 func Load(cacheDir, name string) (*Cluster, error) {
 	if !namePattern.MatchString(name) {
 		return nil, fmt.Errorf("cluster name %q: want at most 20 lower case letters, digits and dashes, neither first nor last a dash", name)
@@ -72,10 +75,12 @@ func Load(cacheDir, name string) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(data, c); err != nil {
-		return nil, fmt.Errorf("state file %s: %w; `cluster down` removes it", c.stateFile(), err)
+	var state Cluster
+	if err := json.Unmarshal(data, &state); err != nil {
+		return c, nil // not one to trust in part
 	}
-	return c, nil
+	state.Name, state.root = c.Name, c.root
+	return &state, nil
 }
 
 // Save writes the state file.

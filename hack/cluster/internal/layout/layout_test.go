@@ -133,6 +133,27 @@ func TestSaveAndLoad(t *testing.T) {
 	}
 }
 
+func TestLoadOfABrokenStateFile(t *testing.T) {
+	dir := t.TempDir()
+	c, err := Load(dir, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(c.Path(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(c.stateFile(), []byte(`{"name":"y","init":{"pid":1,"startTime":"9"},"subnet":7}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(dir, "x")
+	if err != nil {
+		t.Fatalf("`down` could not clean up: %v", err)
+	}
+	if got.Name != "x" || got.Init != nil {
+		t.Errorf("cluster %s with process %v out of a broken file, which would be killed", got.Name, got.Init)
+	}
+}
+
 func TestInterfaceNameFits(t *testing.T) {
 	const longest = "abcdefghijklmnopqrst"
 	c, err := Load(t.TempDir(), longest)

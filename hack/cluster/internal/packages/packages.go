@@ -26,10 +26,7 @@ var required = []struct{ program, debianPackage string }{
 
 // Ensure installs what is missing with apt-get and says so through logf before it does.
 func Ensure(logf func(format string, args ...any)) error {
-	programs, debianPackages := missing(func(program string) bool {
-		_, err := exec.LookPath(program)
-		return err == nil
-	})
+	programs, debianPackages := missing(installed)
 	if len(programs) == 0 {
 		return nil
 	}
@@ -41,7 +38,18 @@ func Ensure(logf func(format string, args ...any)) error {
 	if err := aptGet("update", "-qq"); err != nil {
 		return err
 	}
-	return aptGet(append([]string{"install", "-qq", "--yes", "--no-install-recommends"}, debianPackages...)...)
+	if err := aptGet(append([]string{"install", "-qq", "--yes", "--no-install-recommends"}, debianPackages...)...); err != nil {
+		return err
+	}
+	if programs, _ = missing(installed); len(programs) > 0 {
+		return fmt.Errorf("%s still missing after the installation: is its folder in PATH (%s)?", strings.Join(programs, ", "), os.Getenv("PATH"))
+	}
+	return nil
+}
+
+func installed(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
 }
 
 func missing(present func(program string) bool) (programs, debianPackages []string) {
