@@ -47,6 +47,7 @@ flags=(-trimpath -tags "$TAGS" -ldflags "-s -w $LDFLAGS")
 
 hash=$({
 	cat go.mod go.sum
+	find . -name '*.go' | LC_ALL=C sort | xargs -r cat
 	go env GOVERSION GOOS GOARCH
 	echo "$CGO_ENABLED $RENAME ${flags[*]}"
 } | sha256sum | cut -c1-12)

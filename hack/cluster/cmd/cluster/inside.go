@@ -25,7 +25,7 @@ func insideArgs(c *layout.Cluster, command []string) []string {
 
 func execInside(_ context.Context, c *layout.Cluster, command []string) error {
 	if len(command) == 0 {
-		return errors.New("exec: which command? exec -- COMMAND...")
+		return errors.New("exec: no command after --")
 	}
 	if !isRunning(c) {
 		return notRunning(c)

@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	if flags.NArg() == 0 {
 		flags.Usage()
-		return errors.New("which command?")
+		return errors.New("no command")
 	}
 	command, args := flags.Arg(0), flags.Args()[1:]
 	if command == "image" {

@@ -308,7 +308,7 @@ func startNode(c *layout.Cluster, ended func(error)) error {
 	}
 	go func() {
 		err := cmd.Wait()
-		ended(fmt.Errorf("the node's first process ended (%v); last words: %s", err, lastLine(c.Path("log", "init.log"))))
+		ended(fmt.Errorf("the node's first process ended (%w); last words: %s", err, lastLine(c.Path("log", "init.log"))))
 	}()
 	startTime, err := processStartTime(cmd.Process.Pid)
 	if err != nil {

@@ -77,7 +77,7 @@ func Load(cacheDir, name string) (*Cluster, error) {
 	}
 	var state Cluster
 	if err := json.Unmarshal(data, &state); err != nil {
-		return c, nil // not one to trust in part
+		return c, nil //nolint:nilerr // A broken file is as good as none: not one to trust in part.
 	}
 	state.Name, state.root = c.Name, c.root
 	return &state, nil
@@ -147,7 +147,9 @@ func (c *Cluster) DNSAddr() netip.Addr { return c.addr(74) }
 func (c *Cluster) Pods() netip.Prefix { return netip.PrefixFrom(c.addr(128), 25) }
 
 // Server is the URL of the API server.
-func (c *Cluster) Server() string { return fmt.Sprintf("https://%s:%d", c.NodeAddr(), APIServerPort) }
+func (c *Cluster) Server() string {
+	return "https://" + netip.AddrPortFrom(c.NodeAddr(), APIServerPort).String()
+}
 
 func (c *Cluster) addr(last byte) netip.Addr {
 	a := c.Subnet.Addr().As4()

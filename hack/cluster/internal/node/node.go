@@ -182,7 +182,7 @@ func waitForAPIServer(c *layout.Cluster) error {
 }
 
 func isReady(ctx context.Context, client *http.Client, server string) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/readyz", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/readyz", http.NoBody)
 	if err != nil {
 		return false
 	}
