@@ -17,10 +17,10 @@ type generator struct {
 	blocks    uint64
 	blockSize int64
 	random    bool
-	// next is the worker's own block of a sequential workload; shared replaces it where the
-	// threads share one offset.
-	next   uint64
-	shared *atomic.Uint64
+	// next is the worker's own block of a sequential workload, which goes round its part of the
+	// file, from first to before end; shared replaces it where the threads share one offset.
+	next, first, end uint64
+	shared           *atomic.Uint64
 	// readsBelow is the share of reads, in 2^-32.
 	readsBelow uint64
 }
@@ -28,13 +28,16 @@ type generator struct {
 // newGenerator is for thread of the given repetition, both from 0. Repetitions differ, or the
 // second would find the first's blocks in a cache. shared is nil unless the offset is.
 func newGenerator(w workload.Workload, repetition, thread int, shared *atomic.Uint64) generator {
-	blocks := uint64(w.FileSizeBytes / w.BlockSizeBytes)
+	blocks, threads := uint64(w.FileSizeBytes/w.BlockSizeBytes), uint64(w.Threads)
+	first, end := blocks*uint64(thread)/threads, blocks*uint64(thread+1)/threads
 	return generator{
 		source:     prng.New(w.Seed, int64(repetition), int64(thread)),
 		blocks:     blocks,
 		blockSize:  w.BlockSizeBytes,
 		random:     w.Pattern == workload.Random,
-		next:       blocks / uint64(w.Threads) * uint64(thread),
+		next:       first,
+		first:      first,
+		end:        end,
 		shared:     shared,
 		readsBelow: (1 << 32) * uint64(w.ReadPercent) / 100,
 	}
@@ -57,8 +60,8 @@ func (g *generator) block(r uint64) uint64 {
 		return (g.shared.Add(1) - 1) % g.blocks
 	}
 	block := g.next
-	if g.next++; g.next == g.blocks {
-		g.next = 0
+	if g.next++; g.next == g.end {
+		g.next = g.first
 	}
 	return block
 }

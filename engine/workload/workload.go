@@ -94,7 +94,7 @@ type Workload struct {
 	// QueueDepth is the number of I/Os each worker keeps outstanding.
 	QueueDepth int `json:"queueDepth"`
 	// SharedOffset lets the threads of a sequential workload share one offset (DiskSpd's -si).
-	// Otherwise each thread starts at its own part of the file.
+	// Otherwise each thread has its own part of the file.
 	SharedOffset bool `json:"sharedOffset,omitempty"`
 	// Sync is how far a write has to get.
 	Sync SyncMode `json:"sync"`
