@@ -136,6 +136,22 @@ func (v *Volume) OpenPrepared() error {
 		return v.failure("open "+FileName+" in", err)
 	}
 	v.data, v.name = fd, FileName
+	return v.refuseHoles()
+}
+
+// refuseHoles makes sure that the prepared file is still completely written. The filesystem
+// answers reads of holes, and of blocks that are only allocated, from memory; SEEK_HOLE finds both.
+// One that knows no holes says that there are none.
+func (v *Volume) refuseHoles() error {
+	size, err := unix.Seek(v.data, 0, unix.SEEK_END)
+	if err != nil {
+		return v.failure("find the size of "+FileName+" in", err)
+	}
+	hole, err := unix.Seek(v.data, 0, unix.SEEK_HOLE)
+	if err == nil && hole < size {
+		return report.Failf(report.ReasonTargetNotFound, "%s in %s is unwritten from byte %d of %d on, "+
+			"something changed it since: lay it out again with diskbench-engine prepare", FileName, v.path, hole, size)
+	}
 	return nil
 }
 

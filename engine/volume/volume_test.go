@@ -145,6 +145,34 @@ func TestPreparedFileIsMissing(t *testing.T) {
 	}
 }
 
+// Blocks that were never written are read at the speed of memory.
+func TestPreparedFileWithUnwrittenBlocksIsRefused(t *testing.T) {
+	for why, change := range map[string]func(file string) error{
+		"sparse":    func(file string) error { return errors.Join(os.Truncate(file, mib), os.Truncate(file, 2*mib)) },
+		"allocated": func(file string) error { return errors.Join(os.Truncate(file, mib), allocate(file, 2*mib)) },
+	} {
+		t.Run(why, func(t *testing.T) {
+			dir := disktest.Dir(t)
+			if err := laidOut(t, workload.Directory, dir, 2*mib).Keep(); err != nil {
+				t.Fatal(err)
+			}
+			if err := change(filepath.Join(dir, FileName)); err != nil {
+				t.Fatal(err)
+			}
+			expectFailure(t, opened(t, workload.Directory, dir).OpenPrepared(), report.ReasonTargetNotFound,
+				"is unwritten from byte 1048576 of 2097152 on")
+		})
+	}
+}
+
+func allocate(file string, size int64) error {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(unix.Fallocate(int(f.Fd()), 0, 0, size), f.Close())
+}
+
 // What an earlier run left, or somebody put there to catch the engine, is replaced and not followed.
 func TestLeftoversAreReplaced(t *testing.T) {
 	dir := disktest.Dir(t)
