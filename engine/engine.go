@@ -61,7 +61,7 @@ type Event struct {
 // Prepare lays out the target of the plan and leaves it for a Run with Prepared. After an error,
 // always a *report.Failure, nothing is left.
 func Prepare(ctx context.Context, plan workload.Plan, options Options) error {
-	s, err := prepare(ctx, plan, options)
+	s, err := prepare(ctx, plan, options, named)
 	if err != nil {
 		return err
 	}
@@ -69,20 +69,19 @@ func Prepare(ctx context.Context, plan workload.Plan, options Options) error {
 }
 
 // Run lays out the target, unless that is done, and measures the plan's workloads one after
-// another. However it ends, the file is gone. The error is a *report.Failure.
+// another. However it ends, even killed, the file is gone. The error is a *report.Failure.
 func Run(ctx context.Context, plan workload.Plan, options Options) (*report.Report, error) {
-	begin := prepare
+	var s *session
+	var err error
 	if options.Prepared {
-		begin = resume
+		s, err = resume(plan)
+	} else {
+		s, err = prepare(ctx, plan, options, nameless)
 	}
-	s, err := begin(ctx, plan, options)
 	if err != nil {
 		return nil, err
 	}
 	defer s.volume.Discard()
-	if err := s.volume.Unlink(); err != nil {
-		return nil, err
-	}
 	return s.measure(ctx, plan, options)
 }
 
@@ -97,11 +96,25 @@ type session struct {
 	fallbacks []report.Fallback
 }
 
+// naming says whether the file is one for a later process.
+type naming bool
+
+const (
+	named naming = true
+	// nameless files are freed by the kernel, however the process ends.
+	nameless naming = false
+)
+
 // prepare lays out the target.
-func prepare(ctx context.Context, plan workload.Plan, options Options) (*session, error) {
+func prepare(ctx context.Context, plan workload.Plan, options Options, file naming) (*session, error) {
 	return open(plan, func(s *session) error {
 		if err := s.volume.Create(plan.OverwriteDevice); err != nil {
 			return err
+		}
+		if file == nameless {
+			if err := s.volume.Unlink(); err != nil {
+				return err
+			}
 		}
 		if err := s.volume.ProveDirectIO(); err != nil {
 			return err
@@ -121,10 +134,13 @@ func prepare(ctx context.Context, plan workload.Plan, options Options) (*session
 	})
 }
 
-// resume opens what Prepare left.
-func resume(_ context.Context, plan workload.Plan, _ Options) (*session, error) {
+// resume opens what Prepare left, and takes its name away.
+func resume(plan workload.Plan) (*session, error) {
 	return open(plan, func(s *session) error {
 		if err := s.volume.OpenPrepared(); err != nil {
+			return err
+		}
+		if err := s.volume.Unlink(); err != nil {
 			return err
 		}
 		if err := s.volume.ProveDirectIO(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -50,10 +51,10 @@ func (f *planFlags) register(c *cobra.Command) {
 
 	o := &f.override
 	flags.Var(&optional[workload.Pattern]{&o.Pattern, spelled(patterns), "random|sequential"}, "pattern", "order of offsets")
-	flags.Var(&optional[int]{&o.ReadPercent, strconv.Atoi, "percent"}, "read-percent", "share of reads, 0 to 100")
+	flags.Var(&optional[int]{&o.ReadPercent, wholeNumber, "percent"}, "read-percent", "share of reads, 0 to 100")
 	flags.Var(&optional[int64]{&o.BlockSizeBytes, bytesize.Parse, "size"}, "block-size", "size of each I/O, such as 4Ki")
-	flags.Var(&optional[int]{&o.Threads, strconv.Atoi, "int"}, "threads", "threads that issue I/O")
-	flags.Var(&optional[int]{&o.QueueDepth, strconv.Atoi, "int"}, "queue-depth", "outstanding I/Os of each thread")
+	flags.Var(&optional[int]{&o.Threads, wholeNumber, "int"}, "threads", "threads that issue I/O")
+	flags.Var(&optional[int]{&o.QueueDepth, wholeNumber, "int"}, "queue-depth", "outstanding I/Os of each thread")
 	flags.Var(&optional[bool]{&o.SharedOffset, spelled(sequentialOffsets), "shared|per-thread"}, "sequential-offset",
 		"whether the threads of a sequential workload share one offset")
 	flags.Var(&optional[workload.SyncMode]{&o.Sync, spelled(syncModes), "none|write-through"}, "sync", "how far a write has to get")
@@ -88,6 +89,9 @@ func (f *planFlags) parsePlan(c *cobra.Command) (workload.Plan, error) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
 		return p, invalid(fmt.Errorf("--plan: %w", err))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return p, invalid(errors.New("--plan: something follows the plan: give one JSON object alone"))
 	}
 	return p, nil
 }
@@ -159,4 +163,18 @@ func parseDuration(s string) (workload.Duration, error) {
 	return workload.Duration(d), nil
 }
 
-func parseSeed(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
+func wholeNumber(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0, errors.New("write a whole number, such as 4")
+	}
+	return n, nil
+}
+
+func parseSeed(s string) (int64, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return 0, errors.New("write a whole number below 2^63")
+	}
+	return n, nil
+}
