@@ -411,15 +411,34 @@ func TestSIGKILL(t *testing.T) {
 }
 
 // The kernel allows a device 500 reads a second: that, and the latency that follows from it, is
-// what must be reported.
+// what must be reported. A worker that gets no processor in time cannot use its share, and the
+// other packages' tests may take both: one of three tries has to find the machine quiet. An engine
+// that counts wrongly fails all of them.
 func TestKernelCap(t *testing.T) {
-	const iops, depth = 500, 16
+	const iops, depth, tries = 500, 16, 3
 	device := disktest.Loop(t, disktest.MemoryDir(t), 64<<20, "--direct-io=on")
 	procs := cappedGroup(t, device, iops)
+	for try := range tries {
+		w := measureCapped(t, device, procs, depth)
+		outstanding := w.Total.IOPS * w.Total.LatencyMicros.Mean / 1e6
+		t.Logf("%.1f IOPS, mean %.0f µs, %.2f outstanding, worker at %d%%",
+			w.Total.IOPS, w.Total.LatencyMicros.Mean, outstanding, w.CPU.BusiestWorkerPercent)
+		if math.Abs(w.Total.IOPS-iops) <= 0.02*iops && math.Abs(outstanding-depth) <= 0.02*depth && w.CPU.BusiestWorkerPercent <= 20 {
+			return
+		}
+		if try == tries-1 {
+			t.Errorf("want %d IOPS, %d outstanding and at most 20%% of a core", iops, depth)
+		}
+	}
+}
+
+// measureCapped reads from the device as a member of the control group with this cgroup.procs.
+func measureCapped(t *testing.T, device, procs string, depth int) workloadResult {
+	t.Helper()
 	// The shell joins the group and becomes the engine.
 	c := command("sh", "-c", `echo $$ > "$0" && exec "$@"`, procs, os.Args[0], "run", "--path", device, "--pattern", "random",
 		"--read-percent", "100", "--block-size", "4Ki", "--queue-depth", strconv.Itoa(depth), "--io-engine", "libaio",
-		"--warmup", "1s", "--duration", "8s", "--file-size", "64Mi", "-o", "json")
+		"--warmup", "1s", "--duration", "10s", "--file-size", "64Mi", "-o", "json")
 	o := finish(t, c)
 	if o.code != 0 {
 		t.Fatalf("exit code %d: %s", o.code, o.stderr)
@@ -428,17 +447,7 @@ func TestKernelCap(t *testing.T) {
 	if err := json.Unmarshal([]byte(o.stdout), &got); err != nil {
 		t.Fatal(err)
 	}
-	total := got.Workloads[0].Total
-	t.Logf("%.1f IOPS, mean %.0f µs", total.IOPS, total.LatencyMicros.Mean)
-	if math.Abs(total.IOPS-iops) > 0.02*iops {
-		t.Errorf("%.1f IOPS under a cap of %d", total.IOPS, iops)
-	}
-	if outstanding := total.IOPS * total.LatencyMicros.Mean / 1e6; math.Abs(outstanding-depth) > 0.02*depth {
-		t.Errorf("IOPS x mean latency is %.2f, want %d", outstanding, depth)
-	}
-	if cpu := got.Workloads[0].CPU.BusiestWorkerPercent; cpu > 20 {
-		t.Errorf("the worker took %d%% of a core for %d IOPS", cpu, iops)
-	}
+	return got.Workloads[0]
 }
 
 // cappedGroup makes a control group that may read so often from the device, of whichever version
