@@ -42,20 +42,20 @@ func cpuAdvice(spec *v1alpha1.DiskBenchmarkSpec) string {
 
 // SpecWarnings are what can be told before a run from the spec alone.
 func SpecWarnings(spec *v1alpha1.DiskBenchmarkSpec, p workload.Plan) []string {
-	limit, ok := cpuLimit(spec)
-	if !ok {
-		return nil
+	var out []string
+	if spec.Cost != nil {
+		out = append(out, "spec.cost is kept and has no effect: this release computes no cost")
 	}
 	threads := 0
 	for _, w := range p.Workloads {
 		threads = max(threads, w.Threads)
 	}
-	if need := int64(threads) * 1000; limitMillis(spec) < need {
-		return []string{fmt.Sprintf(
+	if limit, ok := cpuLimit(spec); ok && limitMillis(spec) < int64(threads)*1000 {
+		out = append(out, fmt.Sprintf(
 			"pod.resources.limits.cpu is %s and a workload has %d threads: the load generator may be throttled and become the limit",
-			limit, threads)}
+			limit, threads))
 	}
-	return nil
+	return out
 }
 
 func cpuLimit(spec *v1alpha1.DiskBenchmarkSpec) (string, bool) {
