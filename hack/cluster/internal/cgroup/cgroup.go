@@ -22,8 +22,12 @@ import (
 // that hands controllers to its children must have no process itself.
 const daemons = "daemons"
 
-// needed are the controllers that kubelet and the volume caps work with.
-var needed = []string{"cpuset", "cpu", "io", "memory", "pids"}
+// needed are the controllers that kubelet and the volume caps work with;
+// wanted are those that kubelet insists on as soon as the kernel has them.
+var (
+	needed = []string{"cpuset", "cpu", "io", "memory", "pids"}
+	wanted = []string{"hugetlb"}
+)
 
 // Hierarchies are the cgroup file systems mounted on this host.
 type Hierarchies struct {
@@ -118,7 +122,7 @@ func (h Hierarchies) createV2(name string) ([]string, error) {
 	return enabled, err
 }
 
-// enableControllers hands the needed controllers to the children of dir and returns those that were not yet handed down.
+// enableControllers hands the controllers to the children of dir and returns those that were not yet handed down.
 func enableControllers(dir string) ([]string, error) {
 	available, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
 	if err != nil {
@@ -143,12 +147,12 @@ func enableControllers(dir string) ([]string, error) {
 
 func controllersToEnable(available, have string) (todo, missing []string) {
 	availableList, haveList := strings.Fields(available), strings.Fields(have)
-	for _, controller := range needed {
+	for _, controller := range slices.Concat(needed, wanted) {
 		switch {
 		case slices.Contains(haveList, controller):
 		case slices.Contains(availableList, controller):
 			todo = append(todo, controller)
-		default:
+		case slices.Contains(needed, controller):
 			missing = append(missing, controller)
 		}
 	}
