@@ -16,4 +16,5 @@ hack/cluster/cluster.sh --name "$cluster" up
 DISKBENCH_E2E_KUBECONFIG=$(hack/install.sh "$cluster" | tail -n 1)
 export DISKBENCH_E2E_KUBECONFIG
 PATH="$(hack/tools/build.sh kubernetes kubectl | tail -n 1):$PATH"
+[ -t 1 ] || set -- -ginkgo.no-color "$@" # escape sequences do not read well in a log
 go test ./test/e2e -count=1 -timeout 30m -v -ginkgo.v "$@"
