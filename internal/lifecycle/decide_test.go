@@ -371,6 +371,7 @@ func TestDecideOutcome(t *testing.T) {
 	}
 	failure := string(report.EncodeFailure(report.Failf(report.ReasonNoSpace, "4 GiB do not fit")))
 	whole := encoded(t)
+	progress := strings.Repeat(`{"phase":"Measuring","iops":500}`+"\n", 100) + "last words"
 	check(t, map[string]decideCase{
 		"success": {
 			"figures and outcome are stored together, before anything is deleted",
@@ -416,6 +417,11 @@ func TestDecideOutcome(t *testing.T) {
 			"case 36: a reason all the same",
 			running().pod(containers(ends("engine", 2, "panic: index out of range"))).obj(),
 			want{outcome: v1alpha1.ReasonEngineFailed, said: "container engine ended with exit code 2: panic: index"},
+		},
+		"killed": {
+			"the signal is in the exit code; progress, its first line cut, is not what ended the engine",
+			running().pod(containers(ends("engine", 137, progress[len(progress)-maxKubeletLog:]))).obj(),
+			want{outcome: v1alpha1.ReasonEngineFailed, said: "container engine was ended by signal 9: last words"},
 		},
 		"prepare's failure": {
 			"the layout has a message too",

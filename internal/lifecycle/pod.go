@@ -4,6 +4,7 @@
 package lifecycle
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,6 +30,10 @@ const (
 	// maxForeignText is how much of somebody else's text goes into a message, such as the end of a
 	// log. A condition's message has 32 KiB at most; people read the first lines.
 	maxForeignText = 1000
+
+	// maxKubeletLog is how much of a log's end the kubelet gives as a termination message, in bytes:
+	// kubecontainer.MaxContainerTerminationMessageLogLength.
+	maxKubeletLog = 2048
 )
 
 // podOutcome is the outcome that a pod shows, nil while it may still have one. Only the terminated
@@ -103,13 +108,34 @@ func failureOutcome(pod *corev1.Pod, node *corev1.Node, name string, t *corev1.C
 		return &Outcome{Reason: v1alpha1.ReasonEngineFailed, Message: wrongPlatform(pod, node)}
 	}
 	message := fmt.Sprintf("container %s ended with exit code %d", name, t.ExitCode)
-	if t.Signal != 0 {
-		message = fmt.Sprintf("container %s was ended by signal %d", name, t.Signal)
+	if signal := signalOf(t); signal != 0 {
+		message = fmt.Sprintf("container %s was ended by signal %d", name, signal)
 	}
 	if t.Reason != "" && t.Reason != "Error" {
 		message += " (" + t.Reason + ")"
 	}
-	return &Outcome{Reason: v1alpha1.ReasonEngineFailed, Message: join(message, foreign(t.Message))}
+	return &Outcome{Reason: v1alpha1.ReasonEngineFailed, Message: join(message, foreign(lastLog(t.Message)))}
+}
+
+// signalOf is the signal that ended a container, 0 for none. Container runtimes leave it to the exit
+// code, as shells do: 128 and the signal's number, of which Linux has 64.
+func signalOf(t *corev1.ContainerStateTerminated) int32 {
+	if n := t.ExitCode - 128; t.Signal == 0 && n > 0 && n <= 64 {
+		return n
+	}
+	return t.Signal
+}
+
+// lastLog is what the end of the engine's log says of its end: progress, in lines of JSON, says only
+// how far it came. A log of the kubelet's full length begins within a line.
+func lastLog(log string) string {
+	if len(log) >= maxKubeletLog {
+		_, log, _ = strings.Cut(log, "\n")
+	}
+	lines := slices.DeleteFunc(strings.Split(log, "\n"), func(line string) bool {
+		return json.Valid([]byte(line))
+	})
+	return strings.Join(lines, "\n")
 }
 
 // disruption says how somebody ended the pod from outside.
