@@ -46,7 +46,7 @@ func clean(c *layout.Cluster) error {
 	if err != nil {
 		return err
 	}
-	if err := hierarchies.Destroy(c.Cgroup(), c.CgroupControllers, stopTimeout); err != nil {
+	if err := hierarchies.Destroy(c.Cgroup(), c.RootControllers, stopTimeout); err != nil {
 		return err
 	}
 	if err := (volume.Store{Dir: c.Path("volumes")}).DeleteAll(); err != nil {

@@ -278,7 +278,7 @@ func startNode(c *layout.Cluster, ended func(error)) error {
 	if err != nil {
 		return err
 	}
-	c.CgroupControllers, err = hierarchies.Create(c.Cgroup())
+	c.RootControllers, err = hierarchies.Create(c.Cgroup())
 	if saveErr := c.Save(); err == nil {
 		err = saveErr
 	}

@@ -72,9 +72,9 @@ func parseMountinfo(text string) Hierarchies {
 	return h
 }
 
-// Create makes the cluster's cgroup wherever kubelet expects it.
-// It returns the v2 controllers that it had to enable for the root cgroup.
-func (h Hierarchies) Create(name string) ([]string, error) {
+// Create makes the cluster's cgroup wherever kubelet expects it. On v2 it returns the controllers that
+// the root cgroup handed down before, for Destroy to restore; on v1, where there is no such thing, nil.
+func (h Hierarchies) Create(name string) (before []string, err error) {
 	if h.Unified() {
 		return h.createV2(name)
 	}
@@ -109,48 +109,56 @@ func inheritCpuset(dir string) error {
 	return nil
 }
 
-func (h Hierarchies) createV2(name string) ([]string, error) {
-	enabled, err := enableControllers(h.V2)
+func (h Hierarchies) createV2(name string) (before []string, err error) {
+	before, err = handedDown(h.V2)
 	if err != nil {
 		return nil, err
+	}
+	if err := enableControllers(h.V2); err != nil {
+		return before, err
 	}
 	dir := filepath.Join(h.V2, name)
 	if err := os.MkdirAll(filepath.Join(dir, daemons), 0o755); err != nil {
-		return enabled, err
+		return before, err
 	}
-	_, err = enableControllers(dir)
-	return enabled, err
+	return before, enableControllers(dir)
 }
 
-// enableControllers hands the controllers to the children of dir and returns those that were not yet handed down.
-func enableControllers(dir string) ([]string, error) {
+const subtreeControl = "cgroup.subtree_control"
+
+// handedDown returns the controllers that dir hands to its children.
+func handedDown(dir string) ([]string, error) {
+	data, err := os.ReadFile(filepath.Join(dir, subtreeControl))
+	return strings.Fields(string(data)), err
+}
+
+// enableControllers hands the controllers to the children of dir.
+func enableControllers(dir string) error {
 	available, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	control := filepath.Join(dir, "cgroup.subtree_control")
-	have, err := os.ReadFile(control)
+	have, err := handedDown(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	todo, missing := controllersToEnable(string(available), string(have))
+	todo, missing := controllersToEnable(strings.Fields(string(available)), have)
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("cgroup %s lacks the controllers %s: boot with them, or delegate them to this container", dir, strings.Join(missing, ", "))
+		return fmt.Errorf("cgroup %s lacks the controllers %s: boot with them, or delegate them to this container", dir, strings.Join(missing, ", "))
 	}
 	for _, controller := range todo {
-		if err := os.WriteFile(control, []byte("+"+controller), 0o644); err != nil {
-			return nil, fmt.Errorf("enable the %s controller: %w (in a container, its processes must first move to a child cgroup)", controller, err)
+		if err := os.WriteFile(filepath.Join(dir, subtreeControl), []byte("+"+controller), 0o644); err != nil {
+			return fmt.Errorf("enable the %s controller: %w (in a container, its processes must first move to a child cgroup)", controller, err)
 		}
 	}
-	return todo, nil
+	return nil
 }
 
-func controllersToEnable(available, have string) (todo, missing []string) {
-	availableList, haveList := strings.Fields(available), strings.Fields(have)
+func controllersToEnable(available, have []string) (todo, missing []string) {
 	for _, controller := range slices.Concat(needed, wanted) {
 		switch {
-		case slices.Contains(haveList, controller):
-		case slices.Contains(availableList, controller):
+		case slices.Contains(have, controller):
+		case slices.Contains(available, controller):
 			todo = append(todo, controller)
 		case slices.Contains(needed, controller):
 			missing = append(missing, controller)
@@ -175,9 +183,10 @@ func (h Hierarchies) Join(name string) error {
 }
 
 // Destroy kills every process in the cluster's cgroups and removes them,
-// then takes back the controllers that Create enabled.
+// then takes back the controllers that the root cgroup has come to hand down since Create, which returned before:
+// Create enabled some, and runc enables all that there are. With a before of nil, they stay.
 // It gives up after the timeout, naming what is left.
-func (h Hierarchies) Destroy(name string, enabled []string, timeout time.Duration) error {
+func (h Hierarchies) Destroy(name string, before []string, timeout time.Duration) error {
 	deadline := time.Now().Add(timeout)
 	h.thaw(name)
 	mounts := h.V1
@@ -197,9 +206,22 @@ func (h Hierarchies) Destroy(name string, enabled []string, timeout time.Duratio
 			time.Sleep(50 * time.Millisecond)
 		}
 	}
-	for _, controller := range enabled {
-		// It fails when somebody else has come to use it meanwhile, who then keeps it.
-		_ = os.WriteFile(filepath.Join(h.V2, "cgroup.subtree_control"), []byte("-"+controller), 0o644)
+	if before == nil || !h.Unified() {
+		return nil
+	}
+	return h.takeBack(before)
+}
+
+func (h Hierarchies) takeBack(before []string) error {
+	now, err := handedDown(h.V2)
+	if err != nil {
+		return err
+	}
+	for _, controller := range now {
+		if !slices.Contains(before, controller) {
+			// It fails when somebody else has come to use it meanwhile, who then keeps it.
+			_ = os.WriteFile(filepath.Join(h.V2, subtreeControl), []byte("-"+controller), 0o644)
+		}
 	}
 	return nil
 }

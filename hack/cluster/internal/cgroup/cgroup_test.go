@@ -6,6 +6,7 @@ package cgroup
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,7 +73,7 @@ func TestControllersToEnable(t *testing.T) {
 		},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			todo, missing := controllersToEnable(tc.available, tc.have)
+			todo, missing := controllersToEnable(strings.Fields(tc.available), strings.Fields(tc.have))
 			if diff := cmp.Diff(tc.todo, todo); diff != "" {
 				t.Errorf("to enable (-want +got):\n%s", diff)
 			}
@@ -100,12 +101,12 @@ func TestCreateV2(t *testing.T) {
 	write("x/cgroup.controllers", "cpuset cpu io memory pids\n")
 	write("x/cgroup.subtree_control", "")
 
-	enabled, err := Hierarchies{V2: dir}.createV2("x")
+	before, err := Hierarchies{V2: dir}.createV2("x")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"io"}, enabled); diff != "" {
-		t.Errorf("enabled for the root (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"cpuset", "cpu", "memory", "pids"}, before); diff != "" {
+		t.Errorf("handed down before (-want +got):\n%s", diff)
 	}
 	// The kernel takes each write as a command; a file keeps the last one.
 	for file, want := range map[string]string{"cgroup.subtree_control": "+io", "x/cgroup.subtree_control": "+pids"} {
@@ -119,5 +120,13 @@ func TestCreateV2(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "x", daemons)); err != nil {
 		t.Errorf("no cgroup for the daemons: %v", err)
+	}
+
+	write("cgroup.subtree_control", "cpuset cpu io memory pids\n") // what the kernel would show by now
+	if err := (Hierarchies{V2: dir}).takeBack(before); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control")); err != nil || string(got) != "-io" {
+		t.Errorf("took back %q, %v, want -io alone", got, err)
 	}
 }

@@ -36,8 +36,8 @@ type Cluster struct {
 	Init *Process `json:"init,omitempty"`
 	// Complete says that `up` came to its end.
 	Complete bool `json:"complete,omitempty"`
-	// CgroupControllers are the v2 controllers that had to be enabled for the root cgroup.
-	CgroupControllers []string `json:"cgroupControllers,omitempty"`
+	// RootControllers are those that the v2 root cgroup handed down before `up`; nil when unknown or on v1.
+	RootControllers []string `json:"rootControllers"`
 
 	root string
 }

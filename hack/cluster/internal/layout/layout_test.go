@@ -113,7 +113,7 @@ func TestSaveAndLoad(t *testing.T) {
 	}
 	c.Subnet = netip.MustParsePrefix("10.201.7.0/24")
 	c.Init = &Process{PID: 7, StartTime: "1234"}
-	c.CgroupControllers = []string{"io"}
+	c.RootControllers = []string{} // none, which is not the same as unknown
 	if err := os.MkdirAll(c.Path(), 0o755); err != nil {
 		t.Fatal(err)
 	}
