@@ -97,9 +97,12 @@ var _ = Describe("a benchmark that succeeds", func() {
 		awaitSuccess(ctx, b)
 	})
 
-	It("reports the cap that the kernel enforces, within 2%", func(ctx SpecContext) {
-		b := apply(ctx, "capped", spec("capped-500", `{name: capped, pattern: Random, readPercent: 100, blockSize: 4Ki, queueDepth: 16, fileSize: 64Mi, warmupSeconds: 2, durationSeconds: 15},
-			{name: capped-write, pattern: Random, readPercent: 0, blockSize: 4Ki, queueDepth: 16, fileSize: 64Mi, warmupSeconds: 2, durationSeconds: 15}`, ""))
+	// The queue is deep enough that a stall of the disk below, which others use too, leaves I/O for the
+	// throttle to let through: what it cannot let through in time is lost. A stall of more than half a
+	// second takes another try; an engine that counts wrongly fails all of them.
+	It("reports the cap that the kernel enforces, within 2%", FlakeAttempts(3), func(ctx SpecContext) {
+		b := apply(ctx, "capped", spec("capped-500", `{name: capped, pattern: Random, readPercent: 100, blockSize: 4Ki, queueDepth: 256, fileSize: 64Mi, warmupSeconds: 2, durationSeconds: 15},
+			{name: capped-write, pattern: Random, readPercent: 0, blockSize: 4Ki, queueDepth: 256, fileSize: 64Mi, warmupSeconds: 2, durationSeconds: 15}`, ""))
 		awaitSuccess(ctx, b)
 		for _, m := range b.Status.Measurements {
 			Expect(m.Total.IOPS).To(BeNumerically("~", cappedIOPS, cappedIOPS*0.02), m.Name)
