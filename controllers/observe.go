@@ -77,6 +77,17 @@ func (r *DiskBenchmarkReconciler) getLive(ctx context.Context, namespace, name s
 	return found(r.Live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, into))
 }
 
+// getIfAllowed reads an object of the cluster's. In namespaced mode the right to may be missing: then it
+// notes what remains unknown.
+func (r *DiskBenchmarkReconciler) getIfAllowed(ctx context.Context, o *lifecycle.Observation, name string, into client.Object, lack string) (bool, error) {
+	ok, err := r.getLive(ctx, "", name, into)
+	if apierrors.IsForbidden(err) {
+		o.Notes = append(o.Notes, lack)
+		return false, nil
+	}
+	return ok, err
+}
+
 func found(err error) (bool, error) {
 	switch {
 	case apierrors.IsNotFound(err):
@@ -215,11 +226,8 @@ func (r *DiskBenchmarkReconciler) observeVolume(ctx context.Context, o *lifecycl
 		return nil
 	}
 	volume := &corev1.PersistentVolume{}
-	ok, err := r.getLive(ctx, "", name, volume)
-	if apierrors.IsForbidden(err) {
-		o.Notes = append(o.Notes, "the operator may not read PersistentVolumes: the disk's handle and reclaim policy are unknown")
-		return nil
-	}
+	ok, err := r.getIfAllowed(ctx, o, name, volume,
+		"the operator may not read PersistentVolumes: the disk's handle and reclaim policy are unknown")
 	if ok {
 		o.Volume = volume
 	}
@@ -232,11 +240,8 @@ func (r *DiskBenchmarkReconciler) observeNode(ctx context.Context, o *lifecycle.
 		return nil
 	}
 	node := &corev1.Node{}
-	ok, err := r.getLive(ctx, "", o.Pods[i].Spec.NodeName, node)
-	if apierrors.IsForbidden(err) {
-		o.Notes = append(o.Notes, "the operator may not read Nodes: VM size, region and zone are unknown")
-		return nil
-	}
+	ok, err := r.getIfAllowed(ctx, o, o.Pods[i].Spec.NodeName, node,
+		"the operator may not read Nodes: VM size, region and zone are unknown")
 	if ok {
 		o.Node = node
 	}

@@ -196,6 +196,17 @@ type SyncMode string
 // +kubebuilder:validation:Enum=Written;Preallocated;Append
 type Layout string
 
+// LayoutWritten is the layout of which every block was really written.
+const LayoutWritten Layout = "Written"
+
 // DirectIO says whether the page cache is bypassed.
 // +kubebuilder:validation:Enum=Required;Disabled
 type DirectIO string
+
+// The kinds of I/O.
+const (
+	// DirectIORequired bypasses the page cache, as proven on the volume.
+	DirectIORequired DirectIO = "Required"
+	// DirectIODisabled goes through it.
+	DirectIODisabled DirectIO = "Disabled"
+)

@@ -16,14 +16,14 @@ const (
 	// DefaultFileSizeBytes is four times what a small host cache holds, and small enough to be
 	// written in seconds.
 	DefaultFileSizeBytes = 4 * gib
-	// DefaultDuration is fio's and DiskSpd's customary minute.
+	// defaultDurationSeconds is fio's and DiskSpd's customary minute.
 	defaultDurationSeconds = 60
-	// Warm-up of the presets without a published one: it covers the ramp of the queue.
+	// defaultWarmupSeconds is that of presets without a published one: it covers the ramp of the queue.
 	defaultWarmupSeconds = 3
 	defaultSeed          = 1
 )
 
-// stream is the base that presets vary.
+// base is what presets and custom workloads vary.
 func base(name string) Workload {
 	return Workload{
 		Name: name, Pattern: Random, ReadPercent: 100, BlockSizeBytes: 4 * kib, Threads: 1, QueueDepth: 1,

@@ -74,7 +74,7 @@ func lost(o Observation, pod *corev1.Pod) *Outcome {
 	switch {
 	case pod == nil && run.PodUID != "":
 		return vanished(o)
-	case pod == nil && o.Job != nil && jobEnded(o.Job) != nil:
+	case pod == nil && jobEnded(o.Job) != nil:
 		return endedWithoutPod(o)
 	case o.Job == nil:
 		return &Outcome{Reason: v1alpha1.ReasonInterrupted,
@@ -112,12 +112,12 @@ func lostClaim(o Observation, pod *corev1.Pod) *Outcome {
 
 // vanished is about a pod that had started and is no longer there.
 func vanished(o Observation) *Outcome {
-	if ended := jobEndedOf(o.Job); ended != nil && ended.Type == batchv1.JobComplete {
+	if ended := jobEnded(o.Job); ended != nil && ended.Type == batchv1.JobComplete {
 		return &Outcome{Reason: v1alpha1.ReasonResultLost, Message: fmt.Sprintf(
 			"Pod %s completed and was deleted before its result was read", o.run().PodName)}
 	}
 	message := fmt.Sprintf("Pod %s was deleted before it had a result", o.run().PodName)
-	if ended := jobEndedOf(o.Job); ended != nil {
+	if ended := jobEnded(o.Job); ended != nil {
 		message += ": " + jobWords(ended)
 	}
 	return &Outcome{Reason: v1alpha1.ReasonInterrupted, Message: message}
@@ -141,15 +141,11 @@ func endedWithoutPod(o Observation) *Outcome {
 
 func reasonOfLimit(phase v1alpha1.Phase) string { return phaseLimits[phase].reason }
 
-func jobEndedOf(j *batchv1.Job) *batchv1.JobCondition {
+// jobEnded is the condition with which a Job has ended; nil while it goes on, and for no Job.
+func jobEnded(j *batchv1.Job) *batchv1.JobCondition {
 	if j == nil {
 		return nil
 	}
-	return jobEnded(j)
-}
-
-// jobEnded is the condition with which a Job has ended.
-func jobEnded(j *batchv1.Job) *batchv1.JobCondition {
 	for i := range j.Status.Conditions {
 		c := &j.Status.Conditions[i]
 		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) {

@@ -71,7 +71,7 @@ func targetsMet(j *plan.Judgment) metav1.Condition {
 
 func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
 	return metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: message[:min(len(message), maxConditionMessage)],
+		Type: kind, Status: status, Reason: reason, Message: cut(message, maxConditionMessage),
 	}
 }
 

@@ -261,5 +261,13 @@ func foreign(s string) string {
 	if len(s) <= maxForeignText {
 		return s
 	}
-	return strings.ToValidUTF8(s[:maxForeignText], "") + "..."
+	return cut(s, maxForeignText) + "..."
+}
+
+// cut is the beginning of a text, at most n bytes and whole characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
 }

@@ -38,7 +38,7 @@ func Place(limit int, self *v1alpha1.DiskBenchmark, all []v1alpha1.DiskBenchmark
 		case HoldsSlot(b) || holding(b.UID):
 			taken++
 			byNamespace[b.Namespace]++
-		case waits(b):
+		case Queued(b):
 			queue = append(queue, b)
 		}
 	}
@@ -72,16 +72,13 @@ func HoldsSlot(b *v1alpha1.DiskBenchmark) bool {
 		!(run.Outcome == "" && readyReason(b) == v1alpha1.ReasonSuspended)
 }
 
-// waits says that a run would start if it had a slot.
-func waits(b *v1alpha1.DiskBenchmark) bool {
+// Queued says that a run would start if it had a slot.
+func Queued(b *v1alpha1.DiskBenchmark) bool {
 	run := b.Status.Run
 	return run != nil && b.DeletionTimestamp == nil && run.Phase == v1alpha1.PhasePending &&
 		!meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionStalled) &&
 		readyReason(b) != v1alpha1.ReasonSuspended
 }
-
-// Queued says that a run waits for a slot.
-func Queued(b *v1alpha1.DiskBenchmark) bool { return waits(b) }
 
 func readyReason(b *v1alpha1.DiskBenchmark) string {
 	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionReady); c != nil {

@@ -94,7 +94,8 @@ func recordOutcome(o Observation, outcome *Outcome, s *v1alpha1.DiskBenchmarkSta
 			}
 			remember(s, reason)
 		}
-		retireSuperseded(s)
+		run.Outcome = v1alpha1.ReasonSuperseded // remembered above: retire leaves it out
+		retire(s)
 	}
 	run.Outcome, run.OutcomeMessage = outcome.Reason, outcome.Message
 	run.FinishTime = &now
@@ -106,11 +107,6 @@ func recordOutcome(o Observation, outcome *Outcome, s *v1alpha1.DiskBenchmarkSta
 	run.OutcomeMessage = completedMessage(s.Measurements)
 	recordReport(run, outcome.Report)
 	addWarnings(s, plan.Warnings(o.spec(), outcome.Plan, outcome.Report))
-}
-
-func retireSuperseded(s *v1alpha1.DiskBenchmarkStatus) {
-	s.Run.Outcome = v1alpha1.ReasonSuperseded
-	retire(s)
 }
 
 func completedMessage(ms []v1alpha1.Measurement) string {
@@ -137,9 +133,7 @@ func advance(o Observation, d Decision, run *v1alpha1.Run) {
 
 func addWarnings(s *v1alpha1.DiskBenchmarkStatus, warnings []string) {
 	for _, w := range warnings {
-		if len(w) > maxWarningText {
-			w = strings.ToValidUTF8(w[:maxWarningText], "")
-		}
+		w = cut(w, maxWarningText)
 		if !slices.Contains(s.Warnings, w) && len(s.Warnings) < maxWarnings {
 			s.Warnings = append(s.Warnings, w)
 		}

@@ -13,9 +13,6 @@ import (
 	"github.com/diskbench/diskbench/engine/workload"
 )
 
-// layoutWritten is the one layout that the engine makes: every block was really written.
-const layoutWritten = v1alpha1.Layout("Written")
-
 // Measurements gives status.measurements: the report's figures beside the plan's parameters. The
 // report has the plan's workloads in the plan's order, as report.Decode makes sure.
 func Measurements(p workload.Plan, r *report.Report) []v1alpha1.Measurement {
@@ -63,14 +60,14 @@ func parameters(w workload.Workload, fileSize int64, direct bool) v1alpha1.Param
 		QueueDepth:      int32(w.QueueDepth),
 		Sync:            v1alpha1.SyncMode(w.Sync),
 		FileSizeBytes:   fileSize,
-		Layout:          layoutWritten,
-		DirectIO:        "Disabled",
+		Layout:          v1alpha1.LayoutWritten, // the one layout that the engine makes
+		DirectIO:        v1alpha1.DirectIODisabled,
 		WarmupSeconds:   int32(w.Warmup.Std() / time.Second),
 		DurationSeconds: int32(w.Duration.Std() / time.Second),
 		Seed:            w.Seed,
 	}
 	if direct {
-		p.DirectIO = "Required"
+		p.DirectIO = v1alpha1.DirectIORequired
 	}
 	if w.Pattern == workload.Sequential {
 		p.SequentialOffset = v1alpha1.SequentialOffsetPerThread

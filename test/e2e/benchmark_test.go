@@ -45,7 +45,7 @@ var _ = Describe("a benchmark that succeeds", func() {
 			Expect(b.Status.Measurements).To(HaveLen(1))
 			m := b.Status.Measurements[0]
 			Expect(m.Name).To(Equal("brief"))
-			Expect(m.Parameters.DirectIO).To(Equal(v1alpha1.DirectIO("Required")))
+			Expect(m.Parameters.DirectIO).To(Equal(v1alpha1.DirectIORequired))
 			Expect(m.Read.Operations + m.Write.Operations).To(Equal(m.Total.Operations))
 			Expect(m.Total.Bytes).To(Equal(m.Total.Operations * 4096))
 			seconds := float64(m.WindowNanos) / 1e9

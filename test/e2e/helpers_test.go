@@ -37,14 +37,14 @@ func refreshed(b *v1alpha1.DiskBenchmark) func(context.Context) (*v1alpha1.DiskB
 	}
 }
 
+// ready is the benchmark's Ready condition, empty before the first.
+func ready(b *v1alpha1.DiskBenchmark) metav1.Condition {
+	return ptr.Deref(meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionReady), metav1.Condition{})
+}
+
 // haveReason matches a benchmark whose Ready condition has this reason.
 func haveReason(reason string) OmegaMatcher {
-	return WithTransform(func(b *v1alpha1.DiskBenchmark) string {
-		if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionReady); c != nil {
-			return c.Reason
-		}
-		return ""
-	}, Equal(reason))
+	return WithTransform(func(b *v1alpha1.DiskBenchmark) string { return ready(b).Reason }, Equal(reason))
 }
 
 // haveTrue matches a benchmark with this condition True.
@@ -55,12 +55,7 @@ func haveTrue(condition string) OmegaMatcher {
 }
 
 // message is what the Ready condition says.
-func message(b *v1alpha1.DiskBenchmark) string {
-	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionReady); c != nil {
-		return c.Message
-	}
-	return ""
-}
+func message(b *v1alpha1.DiskBenchmark) string { return ready(b).Message }
 
 // awaitSuccess waits for the figures and for the end of the cleanup.
 func awaitSuccess(ctx context.Context, b *v1alpha1.DiskBenchmark) {
