@@ -196,8 +196,15 @@ type SyncMode string
 // +kubebuilder:validation:Enum=Written;Preallocated;Append
 type Layout string
 
-// LayoutWritten is the layout of which every block was really written.
-const LayoutWritten Layout = "Written"
+// The layouts.
+const (
+	// LayoutWritten is a file of which every block was really written.
+	LayoutWritten Layout = "Written"
+	// LayoutPreallocated is a file whose space is set aside and not written.
+	LayoutPreallocated Layout = "Preallocated"
+	// LayoutAppend is a file that grows with each write.
+	LayoutAppend Layout = "Append"
+)
 
 // DirectIO says whether the page cache is bypassed.
 // +kubebuilder:validation:Enum=Required;Disabled
