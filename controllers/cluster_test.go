@@ -333,7 +333,7 @@ func result(pod *corev1.Pod) string {
 	for _, w := range p.Workloads {
 		window := w.Duration.Std().Nanoseconds()
 		operations := 500 * int64(w.Duration.Std()/time.Second)
-		total := report.NewFigures(operations, operations*w.BlockSizeBytes, window, report.Latency{
+		total := report.NewFigures(operations, operations*w.Streams[0].BlockSizeBytes, window, report.Latency{
 			MeanNanos: 2_000_000, StddevNanos: 100_000, MinNanos: 900_000, MaxNanos: 9_000_000,
 			P50Nanos: ptr.To[int64](2_000_000), P99Nanos: ptr.To[int64](3_000_000),
 		})

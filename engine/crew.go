@@ -63,13 +63,13 @@ func newCrew(v *volume.Volume, kind workload.IOEngine, w workload.Workload, repe
 	base := time.Now()
 	c := &crew{
 		workload: w, ioEngine: kind,
-		opened:  make(chan error, w.Threads),
+		opened:  make(chan error, w.Threads()),
 		release: make(chan struct{}),
 		ended:   make(chan struct{}),
 		// The cheapest clock there is: 27 ns, against 47 of time.Now.
 		clock: func() int64 { return int64(time.Since(base)) },
 	}
-	for thread := range w.Threads {
+	for thread := range w.Threads() {
 		if err := c.add(v, repetition, thread); err != nil {
 			c.free()
 			return nil, err
@@ -79,19 +79,19 @@ func newCrew(v *volume.Volume, kind workload.IOEngine, w workload.Workload, repe
 }
 
 func (c *crew) add(v *volume.Volume, repetition, thread int) error {
-	file, err := v.Reopen(c.workload.Sync == workload.SyncWriteThrough)
+	file, err := v.Reopen(c.workload.Streams[0].Sync == workload.SyncWriteThrough)
 	if err != nil {
 		return err
 	}
 	c.files = append(c.files, file)
-	buffers, err := ioengine.NewBuffers(c.workload.QueueDepth, int(c.workload.BlockSizeBytes))
+	buffers, err := ioengine.NewBuffers(c.workload.Streams[0].QueueDepth, int(c.workload.Streams[0].BlockSizeBytes))
 	if err != nil {
 		return report.Failf(report.ReasonInternal, "%v", err)
 	}
 	data := prng.New(c.workload.Seed, int64(repetition), int64(thread), dataSeed)
 	data.Fill(buffers.Memory)
 	g := newGenerator(c.workload, repetition, thread, nil)
-	if c.workload.SharedOffset {
+	if c.workload.Streams[0].SharedOffset {
 		g.shared = &c.shared.offset
 	}
 	w := newWorker(c.workload, g, &c.shared, buffers)
@@ -117,7 +117,7 @@ func (c *crew) free() {
 func (c *crew) measure(ctx context.Context) (*measured, error) {
 	procs := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(procs)
-	runtime.GOMAXPROCS(max(procs, c.workload.Threads+spareProcs))
+	runtime.GOMAXPROCS(max(procs, c.workload.Threads()+spareProcs))
 
 	openFailure := c.launch()
 	runtime.GC() // the garbage of the preparation; none is made until the workers end
@@ -169,7 +169,7 @@ func (c *crew) launch() *report.Failure {
 
 // work is the life of a worker's thread.
 func (c *crew) work(w *worker, fd int) {
-	config := ioengine.Config{FD: fd, Depth: c.workload.QueueDepth, BlockSize: w.blockSize, Buffers: w.buffers}
+	config := ioengine.Config{FD: fd, Depth: c.workload.Streams[0].QueueDepth, BlockSize: w.blockSize, Buffers: w.buffers}
 	engine, err := ioengine.Open(c.ioEngine, config)
 	c.opened <- err
 	if err != nil {

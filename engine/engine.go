@@ -158,7 +158,10 @@ func open(plan workload.Plan, makeReady func(*session) error) (*session, error) 
 	if err := plan.Validate(); err != nil {
 		return nil, report.Failf(report.ReasonInvalidPlan, "%v", err)
 	}
-	v, err := volume.Open(plan.Target, plan.Path)
+	if failure := notYet(plan); failure != nil {
+		return nil, failure
+	}
+	v, err := volume.Open(plan.Target, plan.Sets[0][0])
 	if err != nil {
 		return nil, err
 	}
@@ -168,6 +171,21 @@ func open(plan workload.Plan, makeReady func(*session) error) (*session, error) 
 		return nil, err
 	}
 	return s, nil
+}
+
+// notYet refuses what a plan can ask for and the engine does not do.
+func notYet(p workload.Plan) *report.Failure {
+	single := p.Target != workload.NullDevice && len(p.Sets) == 1 && len(p.Sets[0]) == 1
+	for _, w := range p.Workloads {
+		s := w.Streams[0]
+		single = single && len(w.Streams) == 1 && !w.OwnFile() && !w.Buffered() && !w.Verify && !w.Drain && w.Operations == 0 &&
+			s.RandomPercent == 0 && s.RateLimitIOPS == 0 && s.Range == workload.Whole &&
+			s.Distribution.Type == workload.Uniform && !s.Flushes()
+	}
+	if single {
+		return nil
+	}
+	return report.Failf(report.ReasonInvalidPlan, "the plan asks for what this engine does not do")
 }
 
 func (s *session) fit(ws []workload.Workload, prepared bool) (int64, error) {
@@ -192,8 +210,9 @@ func (s *session) choose(asked workload.IOEngine) error {
 	defer file.Close() //nolint:errcheck // nothing was written through it
 	need := ioengine.Need{FD: int(file.Fd())}
 	for _, w := range s.workloads {
-		need.Threads, need.Depth = max(need.Threads, w.Threads), max(need.Depth, w.QueueDepth)
-		need.BlockSize = max(need.BlockSize, int(w.BlockSizeBytes))
+		stream := w.Streams[0]
+		need.Threads, need.Depth = max(need.Threads, stream.Threads), max(need.Depth, stream.QueueDepth)
+		need.BlockSize = max(need.BlockSize, int(stream.BlockSizeBytes))
 	}
 	s.ioEngine, s.fallbacks, err = ioengine.Select(asked, need)
 	return err

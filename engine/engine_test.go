@@ -26,10 +26,13 @@ func small(dir string, kind workload.IOEngine) workload.Plan {
 		depth = 1
 	}
 	return workload.Plan{
-		Target: workload.Directory, Path: dir, IOEngine: kind, Repetitions: 2,
+		Target: workload.Directory, Sets: [][]string{{dir}}, IOEngine: kind, Repetitions: 2,
 		Workloads: []workload.Workload{{
-			Name: "mixed", Pattern: workload.Random, ReadPercent: 70, BlockSizeBytes: 8192, Threads: 2, QueueDepth: depth,
-			Sync: workload.SyncWriteThrough, FileSizeBytes: 16 << 20,
+			Name: "mixed", FileSizeBytes: 16 << 20, Layout: workload.Written, DirectIO: workload.DirectRequired,
+			Streams: []workload.Stream{{
+				Pattern: workload.Random, ReadPercent: 70, BlockSizeBytes: 8192, Threads: 2, QueueDepth: depth,
+				Range: workload.Whole, Distribution: workload.Distribution{Type: workload.Uniform}, Sync: workload.SyncWriteThrough,
+			}},
 			Warmup: workload.Duration(100 * time.Millisecond), Duration: workload.Duration(400 * time.Millisecond), Seed: 1,
 		}},
 	}
@@ -83,7 +86,7 @@ func checkFigures(t *testing.T, w workload.Workload, r *report.Workload) {
 	if r.Read == nil || r.Write == nil || r.Total == nil {
 		t.Fatalf("a direction is missing: %+v", r)
 	}
-	if r.Total.Operations != r.Read.Operations+r.Write.Operations || r.Total.Bytes != r.Total.Operations*w.BlockSizeBytes {
+	if r.Total.Operations != r.Read.Operations+r.Write.Operations || r.Total.Bytes != r.Total.Operations*w.Streams[0].BlockSizeBytes {
 		t.Errorf("total %d operations, %d bytes; reads %d, writes %d",
 			r.Total.Operations, r.Total.Bytes, r.Read.Operations, r.Write.Operations)
 	}
@@ -116,7 +119,7 @@ func TestLittlesLawOnADisk(t *testing.T) {
 			p.Repetitions = 1
 			w := &p.Workloads[0]
 			// Large blocks, so that the disk and not the test takes the time, also with the race detector.
-			w.ReadPercent, w.QueueDepth, w.BlockSizeBytes, w.Duration = 100, 16, 128<<10, workload.Seconds(2)
+			w.Streams[0].ReadPercent, w.Streams[0].QueueDepth, w.Streams[0].BlockSizeBytes, w.Duration = 100, 16, 128<<10, workload.Seconds(2)
 			total := mustRun(t, p, Options{}).Workloads[0].Total
 			got, want := total.IOPS*float64(total.Latency.MeanNanos)/1e9, float64(w.Outstanding())
 			crossing := float64(total.Latency.MaxNanos) / float64(w.Duration.Std())
@@ -157,7 +160,7 @@ func TestSequentialWithSharedOffset(t *testing.T) {
 	p := small(disktest.Dir(t), workload.Auto)
 	p.Repetitions = 1
 	w := &p.Workloads[0]
-	w.Pattern, w.SharedOffset, w.BlockSizeBytes, w.ReadPercent = workload.Sequential, true, 1<<20, 0
+	w.Streams[0].Pattern, w.Streams[0].SharedOffset, w.Streams[0].BlockSizeBytes, w.Streams[0].ReadPercent = workload.Sequential, true, 1<<20, 0
 	r := mustRun(t, p, Options{})
 	if total := r.Workloads[0].Total; total.Bytes != total.Operations<<20 || r.Workloads[0].Read != nil {
 		t.Errorf("%+v", r.Workloads[0])
@@ -175,7 +178,7 @@ func TestFailuresLeaveNothing(t *testing.T) {
 		text   string
 	}{
 		{"told to stop before the start", ctx, func(*workload.Plan) {}, report.ReasonInterrupted, "told to stop"},
-		{"an invalid plan", context.Background(), func(p *workload.Plan) { p.Workloads[0].Threads = 0 },
+		{"an invalid plan", context.Background(), func(p *workload.Plan) { p.Workloads[0].Streams[0].Threads = 0 },
 			report.ReasonInvalidPlan, "workloads[0] (mixed): threads 0"},
 		{"a file larger than the volume", context.Background(), func(p *workload.Plan) { p.Workloads[0].FileSizeBytes = 1 << 60 },
 			report.ReasonNoSpace, "does not fit"},
@@ -230,7 +233,7 @@ func TestFailingDisk(t *testing.T) {
 	backing := disktest.Dir(t)
 	device := disktest.Loop(t, backing, 32<<20)
 	p := small(device, workload.Auto)
-	p.Target, p.Workloads[0].FileSizeBytes, p.Workloads[0].ReadPercent = workload.BlockDevice, 32<<20, 100
+	p.Target, p.Workloads[0].FileSizeBytes, p.Workloads[0].Streams[0].ReadPercent = workload.BlockDevice, 32<<20, 100
 	if err := Prepare(context.Background(), p, Options{}); err != nil {
 		t.Fatal(err)
 	}

@@ -28,18 +28,19 @@ type generator struct {
 // newGenerator is for thread of the given repetition, both from 0. Repetitions differ, or the
 // second would find the first's blocks in a cache. shared is nil unless the offset is.
 func newGenerator(w workload.Workload, repetition, thread int, shared *atomic.Uint64) generator {
-	blocks, threads := uint64(w.FileSizeBytes/w.BlockSizeBytes), uint64(w.Threads)
+	s := w.Streams[0]
+	blocks, threads := uint64(w.FileSizeBytes/s.BlockSizeBytes), uint64(s.Threads)
 	first, end := blocks*uint64(thread)/threads, blocks*uint64(thread+1)/threads
 	return generator{
 		source:     prng.New(w.Seed, int64(repetition), int64(thread)),
 		blocks:     blocks,
-		blockSize:  w.BlockSizeBytes,
-		random:     w.Pattern == workload.Random,
+		blockSize:  s.BlockSizeBytes,
+		random:     s.Pattern == workload.Random,
 		next:       first,
 		first:      first,
 		end:        end,
 		shared:     shared,
-		readsBelow: (1 << 32) * uint64(w.ReadPercent) / 100,
+		readsBelow: (1 << 32) * uint64(s.ReadPercent) / 100,
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 func TestRandomOffsets(t *testing.T) {
 	w := reads(1)
 	w.FileSizeBytes = 100*blockSize + 512 // the tail is no whole block
-	w.ReadPercent = 30
+	w.Streams[0].ReadPercent = 30
 	const draws = 200_000
 	g := newGenerator(w, 0, 0, nil)
 	var hits [100]int
@@ -43,7 +43,7 @@ func TestRandomOffsets(t *testing.T) {
 func TestReadPercentEnds(t *testing.T) {
 	for _, percent := range []int{0, 100} {
 		w := reads(1)
-		w.ReadPercent = percent
+		w.Streams[0].ReadPercent = percent
 		g := newGenerator(w, 0, 0, nil)
 		for range 100_000 {
 			if _, write := g.draw(); write != (percent == 0) {
@@ -56,7 +56,7 @@ func TestReadPercentEnds(t *testing.T) {
 func TestSequencesDependOnSeedThreadAndRepetition(t *testing.T) {
 	first := func(seed int64, repetition, thread int) [8]int64 {
 		w := reads(1)
-		w.FileSizeBytes, w.Threads, w.Seed = 1<<40, 4, seed
+		w.FileSizeBytes, w.Streams[0].Threads, w.Seed = 1<<40, 4, seed
 		g := newGenerator(w, repetition, thread, nil)
 		var offsets [8]int64
 		for i := range offsets {
@@ -81,7 +81,7 @@ func TestSequencesDependOnSeedThreadAndRepetition(t *testing.T) {
 // cache. The parts together are the whole file, also where it does not divide evenly.
 func TestSequentialOffsets(t *testing.T) {
 	w := reads(1)
-	w.Pattern, w.Threads, w.FileSizeBytes = workload.Sequential, 3, 10*blockSize
+	w.Streams[0].Pattern, w.Streams[0].Threads, w.FileSizeBytes = workload.Sequential, 3, 10*blockSize
 	for thread, want := range [][]int64{{0, 1, 2, 0, 1}, {3, 4, 5, 3, 4}, {6, 7, 8, 9, 6, 7}} {
 		g := newGenerator(w, 0, thread, nil)
 		for i, block := range want {
@@ -95,7 +95,7 @@ func TestSequentialOffsets(t *testing.T) {
 // With DiskSpd's -si the threads together visit each block once in a round.
 func TestSharedSequentialOffset(t *testing.T) {
 	w := reads(1)
-	w.Pattern, w.Threads, w.FileSizeBytes, w.SharedOffset = workload.Sequential, 2, 10*blockSize, true
+	w.Streams[0].Pattern, w.Streams[0].Threads, w.FileSizeBytes, w.Streams[0].SharedOffset = workload.Sequential, 2, 10*blockSize, true
 	var next atomic.Uint64
 	a, b := newGenerator(w, 0, 0, &next), newGenerator(w, 0, 1, &next)
 	for round := range 3 {

@@ -47,10 +47,10 @@ func summary(w workload.Workload, interval time.Duration, repetitions []*measure
 		result.CPU.SystemNanos += m.cpu.SystemNanos
 		result.CPU.BusiestWorkerPercent = max(result.CPU.BusiestWorkerPercent, m.cpu.BusiestWorkerPercent)
 	}
-	result.Read = figures(reads, w.BlockSizeBytes, result.WindowNanos)
-	result.Write = figures(writes, w.BlockSizeBytes, result.WindowNanos)
+	result.Read = figures(reads, w.Streams[0].BlockSizeBytes, result.WindowNanos)
+	result.Write = figures(writes, w.Streams[0].BlockSizeBytes, result.WindowNanos)
 	reads.Merge(writes)
-	result.Total = figures(reads, w.BlockSizeBytes, result.WindowNanos)
+	result.Total = figures(reads, w.Streams[0].BlockSizeBytes, result.WindowNanos)
 	return result
 }
 

@@ -43,7 +43,7 @@ func TestSeriesInterval(t *testing.T) {
 
 func TestSummary(t *testing.T) {
 	w := reads(1)
-	w.ReadPercent, w.Duration = 50, workload.Seconds(3)
+	w.Streams[0].ReadPercent, w.Duration = 50, workload.Seconds(3)
 	first := &measured{reads: filled(1000, 100), writes: filled(500, 300), series: []int64{1000, 500},
 		cpu: report.CPU{UserNanos: 1, SystemNanos: 2, BusiestWorkerPercent: 30}}
 	second := &measured{reads: filled(1400, 100), writes: filled(100, 300), series: []int64{1200, 300},

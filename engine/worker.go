@@ -90,8 +90,8 @@ type worker struct {
 // newWorker makes a worker; engine, window and clock are set before it loops.
 func newWorker(w workload.Workload, g generator, s *shared, buffers ioengine.Buffers) *worker {
 	worker := &worker{
-		generator: g, shared: s, blockSize: int(w.BlockSizeBytes), buffers: buffers,
-		slots: make([]slot, w.QueueDepth), free: make([]uint32, w.QueueDepth),
+		generator: g, shared: s, blockSize: int(w.Streams[0].BlockSizeBytes), buffers: buffers,
+		slots: make([]slot, w.Streams[0].QueueDepth), free: make([]uint32, w.Streams[0].QueueDepth),
 	}
 	for i := range worker.free {
 		worker.free[i] = uint32(i)

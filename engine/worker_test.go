@@ -24,15 +24,18 @@ const blockSize = 4096
 
 func reads(depth int) workload.Workload {
 	return workload.Workload{
-		Name: "reads", Pattern: workload.Random, ReadPercent: 100, BlockSizeBytes: blockSize,
-		Threads: 1, QueueDepth: depth, FileSizeBytes: 1 << 20, Seed: 1,
+		Name: "reads", FileSizeBytes: 1 << 20, Layout: workload.Written, DirectIO: workload.DirectRequired, Seed: 1,
+		Streams: []workload.Stream{{
+			Pattern: workload.Random, ReadPercent: 100, BlockSizeBytes: blockSize, Threads: 1, QueueDepth: depth,
+			Range: workload.Whole, Distribution: workload.Distribution{Type: workload.Uniform}, Sync: workload.SyncNone,
+		}},
 	}
 }
 
 // scriptedWorker is the real worker on a scripted engine and clock.
 func scriptedWorker(t *testing.T, w workload.Workload, bounds window, script scripted.Script) (*worker, *scripted.Engine) {
 	t.Helper()
-	buffers, err := ioengine.NewBuffers(w.QueueDepth, int(w.BlockSizeBytes))
+	buffers, err := ioengine.NewBuffers(w.Streams[0].QueueDepth, int(w.Streams[0].BlockSizeBytes))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +45,7 @@ func scriptedWorker(t *testing.T, w workload.Workload, bounds window, script scr
 		}
 	})
 	clock := &scripted.Clock{}
-	engine := scripted.New(clock, w.QueueDepth, script)
+	engine := scripted.New(clock, w.Streams[0].QueueDepth, script)
 	s := &shared{}
 	worker := newWorker(w, newGenerator(w, 0, 0, nil), s, buffers)
 	worker.engine, worker.clock = engine, clock.Now
@@ -152,7 +155,7 @@ func TestSeriesShowsAStall(t *testing.T) {
 
 func TestMixIsCountedByDirection(t *testing.T) {
 	w := reads(4)
-	w.ReadPercent = 70
+	w.Streams[0].ReadPercent = 70
 	worker, _ := scriptedWorker(t, w, whole(time.Second), func(_ int, r ioengine.Request) (time.Duration, int32) {
 		if r.Write {
 			return 300 * time.Microsecond, blockSize
@@ -226,7 +229,7 @@ func TestWorkerObeysStop(t *testing.T) {
 // Garbage made while measuring costs IOPS and triples p99.
 func TestLoopAllocatesNothing(t *testing.T) {
 	w := reads(32)
-	w.ReadPercent = 50
+	w.Streams[0].ReadPercent = 50
 	first, _ := scriptedWorker(t, w, whole(time.Second), steady(time.Millisecond))
 	second, _ := scriptedWorker(t, w, whole(time.Second), steady(time.Millisecond))
 	workers := []*worker{first, second} // AllocsPerRun makes one more call, to warm up
@@ -246,7 +249,7 @@ func TestLoopAllocatesNothing(t *testing.T) {
 func TestEveryWrittenBlockDiffers(t *testing.T) {
 	const pieces = 4
 	w := reads(4)
-	w.ReadPercent, w.BlockSizeBytes = 0, pieces*blockSize
+	w.Streams[0].ReadPercent, w.Streams[0].BlockSizeBytes = 0, pieces*blockSize
 	seen := map[string]bool{}
 	var worker *worker
 	worker, _ = scriptedWorker(t, w, whole(100*time.Millisecond), func(_ int, r ioengine.Request) (time.Duration, int32) {

@@ -107,7 +107,7 @@ func TestStandaloneJSON(t *testing.T) {
 	if read.Write != nil || read.Read == nil || read.Total == nil {
 		t.Errorf("directions of a read workload: %+v", read)
 	}
-	if p := read.Parameters; p.FileSizeBytes != 16<<20 || p.Duration != workload.Duration(500*time.Millisecond) || p.QueueDepth != 1 {
+	if p := read.Parameters; p.FileSizeBytes != 16<<20 || p.Duration != workload.Duration(500*time.Millisecond) || p.Streams[0].QueueDepth != 1 {
 		t.Errorf("parameters %+v", p)
 	}
 	if f := read.Total; f.Bytes != f.Operations*4096 || math.Abs(f.IOPS-float64(f.Operations)/0.5) > 0.01 {
@@ -155,12 +155,14 @@ func TestTable(t *testing.T) {
 func planJSON(t *testing.T, dir string) (string, []string) {
 	t.Helper()
 	duration, size, depth := workload.Duration(300*time.Millisecond), int64(16<<20), 4
-	ws, err := workload.Resolve("quick", "", workload.Override{Duration: &duration, Warmup: &duration, FileSizeBytes: &size, QueueDepth: &depth})
+	ws, err := workload.Resolve("quick", "", workload.Override{
+		Duration: &duration, Warmup: &duration, FileSizeBytes: &size, Stream: workload.StreamOverride{QueueDepth: &depth},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(workload.Plan{
-		Target: workload.Directory, Path: dir, IOEngine: workload.Auto, Repetitions: 2, Workloads: ws,
+		Target: workload.Directory, Sets: [][]string{{dir}}, IOEngine: workload.Auto, Repetitions: 2, Workloads: ws,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -511,8 +513,12 @@ func TestEveryFieldHasAFlag(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := workload.Workload{
-		Name: "load", Pattern: workload.Sequential, ReadPercent: 30, BlockSizeBytes: 8192, Threads: 3, QueueDepth: 5, SharedOffset: true,
-		Sync: workload.SyncWriteThrough, FileSizeBytes: 1 << 30, Warmup: workload.Seconds(1), Duration: workload.Seconds(2), Seed: -7,
+		Name: "load", FileSizeBytes: 1 << 30, Layout: workload.Written, DirectIO: workload.DirectRequired,
+		Streams: []workload.Stream{{
+			Pattern: workload.Sequential, ReadPercent: 30, BlockSizeBytes: 8192, Threads: 3, QueueDepth: 5, SharedOffset: true,
+			Range: workload.Whole, Distribution: workload.Distribution{Type: workload.Uniform}, Sync: workload.SyncWriteThrough,
+		}},
+		Warmup: workload.Seconds(1), Duration: workload.Seconds(2), Seed: -7,
 	}
 	if diff := cmp.Diff([]workload.Workload{want}, w); diff != "" {
 		t.Error(diff)

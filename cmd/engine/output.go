@@ -113,7 +113,7 @@ func newResult(p workload.Plan, r *report.Report) result {
 	out := result{
 		IOEngine: spell(ioEngines, r.IOEngine), DirectIO: r.DirectIO, EngineVersion: r.EngineVersion, Kernel: r.Kernel,
 		Target: target{
-			Path: p.Path, Filesystem: r.Target.Filesystem, Device: r.Target.Device,
+			Path: p.Sets[0][0], Filesystem: r.Target.Filesystem, Device: r.Target.Device,
 			SizeBytes: r.Target.SizeBytes, LogicalBlockBytes: r.Target.LogicalBlockBytes,
 		},
 	}

@@ -50,14 +50,14 @@ func (f *planFlags) register(c *cobra.Command) {
 	flags.BoolVar(&f.overwriteDevice, "overwrite-device", false, "overwrite a block device that carries a filesystem or partitions")
 
 	o := &f.override
-	flags.Var(&optional[workload.Pattern]{&o.Pattern, spelled(patterns), "random|sequential"}, "pattern", "order of offsets")
-	flags.Var(&optional[int]{&o.ReadPercent, wholeNumber, "percent"}, "read-percent", "share of reads, 0 to 100")
-	flags.Var(&optional[int64]{&o.BlockSizeBytes, bytesize.Parse, "size"}, "block-size", "size of each I/O, such as 4Ki")
-	flags.Var(&optional[int]{&o.Threads, wholeNumber, "int"}, "threads", "threads that issue I/O")
-	flags.Var(&optional[int]{&o.QueueDepth, wholeNumber, "int"}, "queue-depth", "outstanding I/Os of each thread")
-	flags.Var(&optional[bool]{&o.SharedOffset, spelled(sequentialOffsets), "shared|per-thread"}, "sequential-offset",
+	flags.Var(&optional[workload.Pattern]{&o.Stream.Pattern, spelled(patterns), "random|sequential"}, "pattern", "order of offsets")
+	flags.Var(&optional[int]{&o.Stream.ReadPercent, wholeNumber, "percent"}, "read-percent", "share of reads, 0 to 100")
+	flags.Var(&optional[int64]{&o.Stream.BlockSizeBytes, bytesize.Parse, "size"}, "block-size", "size of each I/O, such as 4Ki")
+	flags.Var(&optional[int]{&o.Stream.Threads, wholeNumber, "int"}, "threads", "threads that issue I/O")
+	flags.Var(&optional[int]{&o.Stream.QueueDepth, wholeNumber, "int"}, "queue-depth", "outstanding I/Os of each thread")
+	flags.Var(&optional[bool]{&o.Stream.SharedOffset, spelled(sequentialOffsets), "shared|per-thread"}, "sequential-offset",
 		"whether the threads of a sequential workload share one offset")
-	flags.Var(&optional[workload.SyncMode]{&o.Sync, spelled(syncModes), "none|write-through"}, "sync", "how far a write has to get")
+	flags.Var(&optional[workload.SyncMode]{&o.Stream.Sync, spelled(syncModes), "none|write-through"}, "sync", "how far a write has to get")
 	flags.Var(&optional[int64]{&o.FileSizeBytes, bytesize.Parse, "size"}, "file-size", "size of the file, such as 4Gi")
 	flags.Var(&optional[workload.Duration]{&o.Warmup, parseDuration, "duration"}, "warmup", "load before the window, such as 3s")
 	flags.Var(&optional[workload.Duration]{&o.Duration, parseDuration, "duration"}, "duration", "length of the window, such as 60s")
@@ -98,10 +98,11 @@ func (f *planFlags) parsePlan(c *cobra.Command) (workload.Plan, error) {
 
 func (f *planFlags) assemble() (workload.Plan, error) {
 	p := workload.Plan{IOEngine: f.ioEngine.value, Repetitions: f.repetitions, OverwriteDevice: f.overwriteDevice}
-	var err error
-	if p.Path, p.Target, err = detect(f.path); err != nil {
+	path, target, err := detect(f.path)
+	if err != nil {
 		return p, err
 	}
+	p.Target, p.Sets = target, [][]string{{path}}
 	if len(f.presets) == 0 {
 		name := f.name
 		if name == "" {

@@ -38,6 +38,8 @@ const (
 	ReasonIOError Reason = "IOError"
 	// ReasonNoOperations: no I/O completed in a window.
 	ReasonNoOperations Reason = "NoOperations"
+	// ReasonDataCorruption: a verified read gave something else than what was written.
+	ReasonDataCorruption Reason = "DataCorruption"
 )
 
 // exitCodes keeps each reason apart for scripts. 130 is the shell's customary code for an
@@ -54,6 +56,7 @@ var exitCodes = map[Reason]int{
 	ReasonNoSpace:             9,
 	ReasonIOError:             10,
 	ReasonNoOperations:        11,
+	ReasonDataCorruption:      12,
 	ReasonInterrupted:         130,
 }
 

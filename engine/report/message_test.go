@@ -290,8 +290,8 @@ func TestExitCodesAreDistinct(t *testing.T) {
 		}
 		seen[r.ExitCode()] = r
 	}
-	if len(Reasons()) != 12 {
-		t.Errorf("%d reasons have an exit code, want all 12", len(Reasons()))
+	if len(Reasons()) != 13 {
+		t.Errorf("%d reasons have an exit code, want all 13", len(Reasons()))
 	}
 	if got := Reason("FromTheFuture").ExitCode(); got != ReasonInternal.ExitCode() {
 		t.Errorf("an unknown reason exits with %d", got)

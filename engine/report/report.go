@@ -11,15 +11,16 @@ import "github.com/diskbench/diskbench/engine/workload"
 // termination message has room for.
 const MaxSeriesPoints = 60
 
-// Report is the result of one successful run.
+// Report is the result of one run.
 type Report struct {
 	// EngineVersion is the version of the engine that measured.
 	EngineVersion string
-	// IOEngine is the kernel interface that ran; never Auto.
+	// IOEngine is the kernel interface that ran; never Auto. Buffered workloads use Sync in any case.
 	IOEngine workload.IOEngine
 	// Fallbacks lists the engines that Auto tried before, each with why it does not work here.
 	Fallbacks []Fallback
-	// DirectIO is true when O_DIRECT was proven on the target.
+	// DirectIO is true when O_DIRECT was proven on the target. Workloads that ask for buffered I/O go
+	// through the page cache all the same.
 	DirectIO bool
 	// Kernel is the release, as uname -r prints it.
 	Kernel string
@@ -36,7 +37,7 @@ type Fallback struct {
 	Reason string
 }
 
-// Target is what the engine found of the volume.
+// Target is what the engine found of the volume; of several volumes, of the first.
 type Target struct {
 	// Filesystem is its type as /proc/self/mountinfo names it (ext4, xfs); empty for a block device.
 	Filesystem string
@@ -46,6 +47,25 @@ type Target struct {
 	SizeBytes int64
 	// LogicalBlockBytes is the smallest direct I/O, the logical sector.
 	LogicalBlockBytes int64
+	// Queue is how the kernel drives the device; nil where that is not known.
+	Queue *Queue
+}
+
+// Queue is how the kernel drives a block device, from /sys/block/*/queue and /device.
+type Queue struct {
+	// Scheduler is the I/O scheduler in use (none, mq-deadline).
+	Scheduler string
+	// Requests is the length of the kernel's own queue (nr_requests).
+	Requests int64
+	// DeviceDepth is the number of I/Os that the device takes at once (a LUN's queue_depth); 0 where
+	// it says nothing.
+	DeviceDepth int64
+	// MaxIOBytes is the largest I/O that is sent in one piece (max_sectors_kb).
+	MaxIOBytes int64
+	// WriteBack says whether the device has a volatile write cache (write_cache).
+	WriteBack bool
+	// FUA says whether it takes writes that pass that cache.
+	FUA bool
 }
 
 // Workload is the result of one workload over all of its repetitions.
@@ -58,12 +78,32 @@ type Workload struct {
 	WindowNanos int64
 	// Read, Write and Total are the figures by direction; a direction without operations is nil.
 	Read, Write, Total *Figures
+	// Flush is the figures of the flushes, which move no bytes and are no part of Total; nil without.
+	Flush *Figures
+	// Streams has an entry for each stream where there are several, in the plan's order.
+	Streams []Stream
 	// Repetitions has one entry for each repetition, in order.
 	Repetitions []Repetition
 	// Series is the IOPS over time, of all repetitions one after another.
 	Series Series
+	// Steady is how steady the IOPS were in the last repetition; nil when it was too short to tell.
+	Steady *Steady
+	// Step is the change of level in the first repetition that had one; nil without.
+	Step *Step
+	// Drained is what followed the window under Drain; nil without.
+	Drained *Drained
+	// Device is what the kernel counted at the block devices meanwhile; nil where it counts nothing.
+	Device *DeviceCounters
 	// CPU is the processor time the engine spent in the window.
 	CPU CPU
+}
+
+// Stream is the result of one of several streams.
+type Stream struct {
+	// Name is the stream's name in the plan.
+	Name string
+	// Read, Write and Flush are its figures; nil without such operations.
+	Read, Write, Flush *Figures
 }
 
 // Figures are the measured figures of one direction. Operations and Bytes are exact.
@@ -75,8 +115,8 @@ type Figures struct {
 	Latency        Latency
 }
 
-// Latency describes the time from submission to completion, in nanoseconds. A percentile is nil
-// unless at least ten samples are expected beyond it.
+// Latency describes the time from submission, or under a rate from when the I/O was due, to
+// completion, in nanoseconds. A percentile is nil unless at least ten samples are expected beyond it.
 type Latency struct {
 	MeanNanos, StddevNanos, MinNanos, MaxNanos int64
 
@@ -96,12 +136,55 @@ type Series struct {
 	IOPS          []float64
 }
 
+// Steady is how steady the IOPS were from second to second.
+type Steady struct {
+	// State says whether SNIA's rule for a steady state holds over the window.
+	State bool
+	// VariationPercent is the coefficient of variation of the IOPS of each second, in percent.
+	VariationPercent float64
+}
+
+// Step is a change of level, such as that of a disk whose burst credits ran out.
+type Step struct {
+	// AtSeconds is when it came, from the start of the window.
+	AtSeconds float64
+	// BeforeIOPS and AfterIOPS are the levels on both sides.
+	BeforeIOPS, AfterIOPS float64
+}
+
+// Drained is what the load that went on after the window showed.
+type Drained struct {
+	// Seconds it went on.
+	Seconds float64
+	// Step is the fall to the level without credits, its time counted from the start of the window;
+	// nil when there was none within the longest time.
+	Step *Step
+	// IOPS and BytesPerSecond are the last level.
+	IOPS, BytesPerSecond float64
+}
+
+// DeviceCounters are differences of /sys/dev/block/*/stat over the windows, summed over the devices
+// of the target.
+type DeviceCounters struct {
+	ReadOperations, WriteOperations, ReadBytes, WriteBytes int64
+	// OtherOperations are those of the node's other disks.
+	OtherOperations int64
+}
+
 // CPU is processor time, in nanoseconds.
 type CPU struct {
 	UserNanos, SystemNanos int64
 	// BusiestWorkerPercent is the share of one core that the busiest worker took, 0 to 100:
 	// near 100 the load generator was the limit.
 	BusiestWorkerPercent int32
+	// RunDelayPercent is the share of the time in which a worker was ready to run and had no core, of
+	// the worker with the most (/proc/self/task/*/schedstat), 0 to 100.
+	RunDelayPercent int32
+	// ThrottledPercent is the share of the time in which the container's CPU limit held the engine
+	// back (cpu.stat), 0 to 100.
+	ThrottledPercent int32
+	// StealPercent is the share of the machine's processor time that its hypervisor took, 0 to 100.
+	StealPercent int32
 }
 
 // PerSecond is the rate of n events in a time of nanos. It is 0 for no time.

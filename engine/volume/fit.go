@@ -67,34 +67,52 @@ func (v *Volume) preparedSize() (int64, error) {
 func Fit(ws []workload.Workload, room Room) ([]workload.Workload, int64, error) {
 	fitted, size := make([]workload.Workload, 0, len(ws)), int64(0)
 	for _, w := range ws {
-		if w.BlockSizeBytes%room.Sector != 0 {
-			return nil, 0, sectorFailure(w, room)
+		if failure := checkSector(w, room); failure != nil {
+			return nil, 0, failure
 		}
 		if w.ShrinkToFit {
 			w.FileSizeBytes = min(w.FileSizeBytes, room.Shrunk)
 		}
 		asked := w.FileSizeBytes
-		w.FileSizeBytes -= w.FileSizeBytes % w.BlockSizeBytes
+		w.FileSizeBytes -= w.FileSizeBytes % largestBlock(w)
 		if w.FileSizeBytes > room.Available {
 			return nil, 0, report.Failf(report.ReasonNoSpace,
 				"workload %s: fileSize %d does not fit on %s, which has room for %d bytes: ask for less or take a larger volume",
 				w.Name, asked, room.Where, room.Available)
 		}
-		if least := w.BlockSizeBytes * int64(w.Threads); w.FileSizeBytes < least {
-			return nil, 0, report.Failf(report.ReasonNoSpace,
-				"workload %s needs a file of at least %d bytes, %s has room for %d: take a larger volume",
-				w.Name, least, room.Where, room.Shrunk)
+		for _, s := range w.Streams {
+			if first, end := s.Range.Blocks(w.FileSizeBytes, s.BlockSizeBytes); end-first < int64(s.Threads) {
+				return nil, 0, report.Failf(report.ReasonNoSpace,
+					"workload %s needs a file with at least %d blocks of %d bytes in the range from %g to %g percent, "+
+						"%s has room for a file of %d bytes: take a larger volume", w.Name, s.Threads, s.BlockSizeBytes,
+					s.Range.StartPercent, s.Range.EndPercent, room.Where, room.Shrunk)
+			}
 		}
 		fitted, size = append(fitted, w), max(size, w.FileSizeBytes)
 	}
 	return fitted, size, nil
 }
 
-func sectorFailure(w workload.Workload, room Room) *report.Failure {
-	relation := "is not a multiple of"
-	if w.BlockSizeBytes < room.Sector {
-		relation = "is below"
+func largestBlock(w workload.Workload) int64 {
+	var largest int64
+	for _, s := range w.Streams {
+		largest = max(largest, s.BlockSizeBytes)
 	}
-	return report.Failf(report.ReasonInvalidPlan, "workload %s: blockSize %d %s the logical block size %d of %s: use a multiple of %d",
-		w.Name, w.BlockSizeBytes, relation, room.Sector, room.Where, room.Sector)
+	return largest
+}
+
+// checkSector refuses a direct I/O that is no multiple of the sector.
+func checkSector(w workload.Workload, room Room) *report.Failure {
+	for _, s := range w.Streams {
+		if w.Buffered() || s.BlockSizeBytes%room.Sector == 0 {
+			continue
+		}
+		relation := "is not a multiple of"
+		if s.BlockSizeBytes < room.Sector {
+			relation = "is below"
+		}
+		return report.Failf(report.ReasonInvalidPlan, "workload %s: blockSize %d %s the logical block size %d of %s: use a multiple of %d",
+			w.Name, s.BlockSizeBytes, relation, room.Sector, room.Where, room.Sector)
+	}
+	return nil
 }

@@ -21,7 +21,10 @@ import (
 func TestFit(t *testing.T) {
 	const gib = int64(1) << 30
 	load := func(block, size int64, shrink bool) workload.Workload {
-		return workload.Workload{Name: "load", BlockSizeBytes: block, Threads: 4, FileSizeBytes: size, ShrinkToFit: shrink}
+		return workload.Workload{
+			Name: "load", FileSizeBytes: size, ShrinkToFit: shrink,
+			Streams: []workload.Stream{{BlockSizeBytes: block, Threads: 4, Range: workload.Whole}},
+		}
 	}
 	roomy := Room{Available: 10 * gib, Shrunk: 8 * gib, Sector: 512, Where: "/data"}
 	tight := Room{Available: gib, Shrunk: gib / 100 * 80, Sector: 512, Where: "/data"}
@@ -64,7 +67,7 @@ func TestFit(t *testing.T) {
 }
 
 func TestFitRefuses(t *testing.T) {
-	load := workload.Workload{Name: "load", BlockSizeBytes: 6144, Threads: 4, FileSizeBytes: 2 << 30}
+	load := workload.Workload{Name: "load", FileSizeBytes: 2 << 30, Streams: []workload.Stream{{BlockSizeBytes: 6144, Threads: 4, Range: workload.Whole}}}
 	small := load
 	small.ShrinkToFit = true
 	room := Room{Available: 1 << 30, Shrunk: 800 << 20, Sector: 512, Where: "/data (/dev/sdc)"}
@@ -78,7 +81,7 @@ func TestFitRefuses(t *testing.T) {
 		{"a size that was asked for", load, room, report.ReasonNoSpace,
 			"fileSize 2147483648 does not fit on /data (/dev/sdc), which has room for 1073741824 bytes"},
 		{"no room at all", small, Room{Shrunk: 8192, Available: 10240, Sector: 512, Where: "/data"}, report.ReasonNoSpace,
-			"needs a file of at least 24576 bytes, /data has room for 8192"},
+			"needs a file with at least 4 blocks of 6144 bytes in the range from 0 to 100 percent, /data has room for a file of 8192 bytes"},
 		{"blocks across sectors", load, Room{Available: 1 << 40, Sector: 4096, Where: "/dev/sdc"}, report.ReasonInvalidPlan,
 			"blockSize 6144 is not a multiple of the logical block size 4096 of /dev/sdc"},
 	}

@@ -334,7 +334,7 @@ func TestSectorIsFound(t *testing.T) {
 	if err != nil || room.Sector != 4096 || room.Available != 16*mib {
 		t.Fatalf("room %+v, %v; want 16 MiB of 4096-byte sectors", room, err)
 	}
-	small := workload.Workload{Name: "small", BlockSizeBytes: 512, Threads: 1, FileSizeBytes: mib}
+	small := workload.Workload{Name: "small", FileSizeBytes: mib, Streams: []workload.Stream{{BlockSizeBytes: 512, Threads: 1, Range: workload.Whole}}}
 	_, _, err = Fit([]workload.Workload{small}, room)
 	expectFailure(t, err, report.ReasonInvalidPlan,
 		"blockSize 512 is below the logical block size 4096 of "+device+": use a multiple of 4096")

@@ -52,13 +52,14 @@ func measurement(w workload.Workload, r *report.Workload, direct bool) v1alpha1.
 }
 
 func parameters(w workload.Workload, fileSize int64, direct bool) v1alpha1.Parameters {
+	s := w.Streams[0]
 	p := v1alpha1.Parameters{
-		Pattern:         v1alpha1.Pattern(w.Pattern),
-		ReadPercent:     int32(w.ReadPercent),
-		BlockSizeBytes:  w.BlockSizeBytes,
-		Threads:         int32(w.Threads),
-		QueueDepth:      int32(w.QueueDepth),
-		Sync:            v1alpha1.SyncMode(w.Sync),
+		Pattern:         v1alpha1.Pattern(s.Pattern),
+		ReadPercent:     int32(s.ReadPercent),
+		BlockSizeBytes:  s.BlockSizeBytes,
+		Threads:         int32(s.Threads),
+		QueueDepth:      int32(s.QueueDepth),
+		Sync:            v1alpha1.SyncMode(s.Sync),
 		FileSizeBytes:   fileSize,
 		Layout:          v1alpha1.LayoutWritten, // the one layout that the engine makes
 		DirectIO:        v1alpha1.DirectIODisabled,
@@ -69,9 +70,9 @@ func parameters(w workload.Workload, fileSize int64, direct bool) v1alpha1.Param
 	if direct {
 		p.DirectIO = v1alpha1.DirectIORequired
 	}
-	if w.Pattern == workload.Sequential {
+	if s.Pattern == workload.Sequential {
 		p.SequentialOffset = v1alpha1.SequentialOffsetPerThread
-		if w.SharedOffset {
+		if s.SharedOffset {
 			p.SequentialOffset = v1alpha1.SequentialOffsetShared
 		}
 	}

@@ -27,11 +27,11 @@ const (
 // asks for something the engine cannot do; admission refuses most of that before.
 func Build(spec *v1alpha1.DiskBenchmarkSpec) (workload.Plan, error) {
 	p := workload.Plan{
-		Target: workload.Directory, Path: DataPath,
+		Target: workload.Directory, Sets: [][]string{{DataPath}},
 		IOEngine: ioEngine(spec.Engine), Repetitions: 1,
 	}
 	if IsBlock(spec) {
-		p.Target, p.Path = workload.BlockDevice, DevicePath
+		p.Target, p.Sets = workload.BlockDevice, [][]string{{DevicePath}}
 	}
 	if spec.Repetitions != nil {
 		p.Repetitions = int(*spec.Repetitions)
@@ -76,22 +76,25 @@ func EntryName(w *v1alpha1.Workload) string {
 }
 
 func override(w *v1alpha1.Workload) workload.Override {
-	o := workload.Override{
+	s := workload.StreamOverride{
 		Pattern:        convert[workload.Pattern](w.Pattern),
 		ReadPercent:    integer(w.ReadPercent),
 		BlockSizeBytes: bytes(w.BlockSize),
 		Threads:        integer(w.Threads),
 		QueueDepth:     integer(w.QueueDepth),
 		Sync:           convert[workload.SyncMode](w.Sync),
-		FileSizeBytes:  bytes(w.FileSize),
-		Warmup:         seconds(w.WarmupSeconds),
-		Duration:       seconds(w.DurationSeconds),
-		Seed:           w.Seed,
+	}
+	o := workload.Override{
+		FileSizeBytes: bytes(w.FileSize),
+		Warmup:        seconds(w.WarmupSeconds),
+		Duration:      seconds(w.DurationSeconds),
+		Seed:          w.Seed,
 	}
 	if w.SequentialOffset != nil {
 		shared := *w.SequentialOffset == v1alpha1.SequentialOffsetShared
-		o.SharedOffset = &shared
+		s.SharedOffset = &shared
 	}
+	o.Stream = s
 	return o
 }
 

@@ -42,10 +42,14 @@ func TestBuildGivesTheEffectiveWorkloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := workload.Plan{
-		Target: workload.BlockDevice, Path: DevicePath, IOEngine: workload.LibAIO, Repetitions: 3,
+		Target: workload.BlockDevice, Sets: [][]string{{DevicePath}}, IOEngine: workload.LibAIO, Repetitions: 3,
 		Workloads: []workload.Workload{{
-			Name: "log", Pattern: workload.Sequential, ReadPercent: 0, BlockSizeBytes: 64 << 10, Threads: 2, QueueDepth: 4,
-			SharedOffset: true, Sync: workload.SyncWriteThrough, FileSizeBytes: 1 << 30,
+			Name: "log", FileSizeBytes: 1 << 30, Layout: workload.Written, DirectIO: workload.DirectRequired,
+			Streams: []workload.Stream{{
+				Pattern: workload.Sequential, ReadPercent: 0, BlockSizeBytes: 64 << 10, Threads: 2, QueueDepth: 4,
+				SharedOffset: true, Range: workload.Whole, Distribution: workload.Distribution{Type: workload.Uniform},
+				Sync: workload.SyncWriteThrough,
+			}},
 			Warmup: 0, Duration: workload.Seconds(10), Seed: 7,
 		}},
 	}
@@ -65,12 +69,12 @@ func TestBuildOverridesAPreset(t *testing.T) {
 		t.Fatal(err)
 	}
 	vdi, _ := workload.Preset("vdi")
-	vdi[0].QueueDepth = 32
+	vdi[0].Streams[0].QueueDepth = 32
 	if diff := cmp.Diff(vdi, got.Workloads); diff != "" {
 		t.Errorf("workloads (-want +got):\n%s", diff)
 	}
-	if got.Target != workload.Directory || got.Path != DataPath || got.IOEngine != workload.Auto || got.Repetitions != 1 {
-		t.Errorf("defaults: got target %s, path %s, ioEngine %s, repetitions %d", got.Target, got.Path, got.IOEngine, got.Repetitions)
+	if got.Target != workload.Directory || got.Sets[0][0] != DataPath || got.IOEngine != workload.Auto || got.Repetitions != 1 {
+		t.Errorf("defaults: got target %s, path %s, ioEngine %s, repetitions %d", got.Target, got.Sets[0][0], got.IOEngine, got.Repetitions)
 	}
 }
 

@@ -48,7 +48,7 @@ func SpecWarnings(spec *v1alpha1.DiskBenchmarkSpec, p workload.Plan) []string {
 	}
 	threads := 0
 	for _, w := range p.Workloads {
-		threads = max(threads, w.Threads)
+		threads = max(threads, w.Threads())
 	}
 	if limit, ok := cpuLimit(spec); ok && limitMillis(spec) < int64(threads)*1000 {
 		out = append(out, fmt.Sprintf(
