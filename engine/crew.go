@@ -169,7 +169,7 @@ func (c *crew) launch() *report.Failure {
 
 // work is the life of a worker's thread.
 func (c *crew) work(w *worker, fd int) {
-	config := ioengine.Config{FD: fd, Depth: c.workload.Streams[0].QueueDepth, BlockSize: w.blockSize, Buffers: w.buffers}
+	config := ioengine.Config{Files: []int{fd}, Depth: c.workload.Streams[0].QueueDepth, BlockSize: w.blockSize, Buffers: w.buffers}
 	engine, err := ioengine.Open(c.ioEngine, config)
 	c.opened <- err
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -129,7 +130,10 @@ func (w *worker) loop() {
 		}
 		w.inFlight += n
 		// The queue is filled before anything is waited for.
-		wait := len(w.free) == 0 || n == 0
+		wait := time.Duration(0)
+		if len(w.free) == 0 || n == 0 {
+			wait = ioengine.MaxWait
+		}
 		taken, err := w.engine.Exchange(w.requests[:n], w.done[:], wait)
 		if err != nil {
 			w.fail(report.Failf(report.ReasonIOError, "%v", err))

@@ -20,6 +20,8 @@ import (
 type Request struct {
 	// Offset in the file, in bytes.
 	Offset int64
+	// File is the file's index in Config.Files.
+	File int32
 	// Slot names the buffer, 0 to Depth-1. It is free again when its completion is taken.
 	Slot uint32
 	// Write is false for a read.
@@ -36,11 +38,11 @@ type Completion struct {
 
 // Engine keeps the I/Os of one worker in flight. All calls come from the OS thread that opened it.
 type Engine interface {
-	// Exchange takes all requests, and stores finished I/Os in done, oldest first. With wait it
-	// blocks until at least one is there; it may still return none, after a signal or after
-	// MaxWait, so that the caller can look whether to stop. An error is one of the interface
+	// Exchange takes all requests, and stores finished I/Os in done, oldest first. It blocks until
+	// at least one is there, at most for wait, or MaxWait if that is less; it may still return none,
+	// also after a signal, so that the caller can look what to do. An error is one of the interface
 	// itself; a failed I/O is a completion. Its caller never has more than Depth I/Os in flight.
-	Exchange(requests []Request, done []Completion, wait bool) (int, error)
+	Exchange(requests []Request, done []Completion, wait time.Duration) (int, error)
 	// Close frees what the kernel holds. It waits for I/Os still in flight.
 	Close() error
 }
@@ -48,10 +50,13 @@ type Engine interface {
 // MaxWait bounds how long Exchange blocks, on kernels that can bound it.
 const MaxWait = 100 * time.Millisecond
 
+// bounded is the time to wait as nanoseconds below a second.
+func bounded(wait time.Duration) int64 { return min(wait, MaxWait).Nanoseconds() }
+
 // Config is what an engine needs of its worker.
 type Config struct {
-	// FD is the open file. What O_DIRECT and O_DSYNC say of it holds for every I/O.
-	FD int
+	// Files are the open files. What O_DIRECT and O_DSYNC say of them holds for every I/O.
+	Files []int
 	// Depth is the most I/Os in flight.
 	Depth int
 	// BlockSize is the size of every I/O, in bytes.

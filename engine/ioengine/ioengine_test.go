@@ -64,7 +64,7 @@ func open(t *testing.T, kind workload.IOEngine, fd, depth int) (Engine, Buffers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Open(kind, Config{FD: fd, Depth: depth, BlockSize: blockSize, Buffers: buffers})
+	e, err := Open(kind, Config{Files: []int{fd}, Depth: depth, BlockSize: blockSize, Buffers: buffers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,11 @@ func exchangeAll(t *testing.T, e Engine, depth int, requests []Request, check fu
 			requests[i].Slot = free[i]
 		}
 		free = free[n:]
-		taken, err := e.Exchange(requests[:n], done[:], len(free) == 0 || len(requests) == n)
+		wait := time.Duration(0)
+		if len(free) == 0 || len(requests) == n {
+			wait = MaxWait
+		}
+		taken, err := e.Exchange(requests[:n], done[:], wait)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,9 +159,9 @@ func TestEnginesWriteWhereTheyAreTold(t *testing.T) {
 				var done [1]Completion
 				offset := int64(blocks-1-i) * blockSize
 				copy(want[offset:], bytes.Repeat([]byte{byte('a' + i)}, blockSize))
-				n, err := e.Exchange([]Request{{Offset: offset, Slot: uint32(i), Write: true}}, done[:], true)
+				n, err := e.Exchange([]Request{{Offset: offset, Slot: uint32(i), Write: true}}, done[:], MaxWait)
 				for n == 0 && err == nil {
-					n, err = e.Exchange(nil, done[:], true)
+					n, err = e.Exchange(nil, done[:], MaxWait)
 				}
 				if err != nil || done[0].Result != blockSize || done[0].Slot != uint32(i) {
 					t.Fatalf("write %d: %+v, %v", i, done[0], err)
@@ -219,13 +223,13 @@ func TestWaitEndsWithoutCompletions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Open(workload.IOUring, Config{FD: pipe[0], Depth: 1, BlockSize: blockSize, Buffers: buffers})
+	e, err := Open(workload.IOUring, Config{Files: []int{pipe[0]}, Depth: 1, BlockSize: blockSize, Buffers: buffers})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var done [1]Completion
 	start := time.Now()
-	if n, err := e.Exchange([]Request{{}}, done[:], true); n != 0 || err != nil {
+	if n, err := e.Exchange([]Request{{}}, done[:], MaxWait); n != 0 || err != nil {
 		t.Fatalf("%d completions (%+v), %v", n, done[0], err)
 	}
 	if waited := time.Since(start); waited > 20*MaxWait {
@@ -236,7 +240,7 @@ func TestWaitEndsWithoutCompletions(t *testing.T) {
 	}
 	n := 0
 	for deadline := time.Now().Add(10 * time.Second); n == 0 && time.Now().Before(deadline); {
-		if n, err = e.Exchange(nil, done[:], true); err != nil {
+		if n, err = e.Exchange(nil, done[:], MaxWait); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -51,6 +52,7 @@ type aioRing struct {
 // aioEngine is Linux native AIO.
 type aioEngine struct {
 	context uintptr
+	files   []uint32
 	blocks  []iocb
 
 	// pending are the blocks the kernel has yet to take.
@@ -71,12 +73,14 @@ func openAIO(c Config) (Engine, error) {
 		blocks:  make([]iocb, c.Depth),
 		pending: make([]*iocb, 0, c.Depth),
 		events:  make([]ioEvent, c.Depth),
-		wait:    unix.NsecToTimespec(MaxWait.Nanoseconds()),
+	}
+	for _, fd := range c.Files {
+		a.files = append(a.files, uint32(fd))
 	}
 	for i := range a.blocks {
 		buffer := unsafe.Pointer(&c.Buffers.Memory[i*c.Buffers.Stride])
 		a.blocks[i] = iocb{
-			data: uint64(i), fd: uint32(c.FD), buffer: uint64(uintptr(buffer)), bytes: uint64(c.BlockSize),
+			data: uint64(i), buffer: uint64(uintptr(buffer)), bytes: uint64(c.BlockSize),
 		}
 	}
 	_, _, e := syscall.Syscall(unix.SYS_IO_SETUP, uintptr(c.Depth), uintptr(unsafe.Pointer(&a.context)), 0)
@@ -100,7 +104,7 @@ func (a *aioEngine) mapRing() {
 	a.slots = unsafe.Slice((*ioEvent)(unsafe.Add(unsafe.Pointer(ring), ring.headerLength)), ring.entries)
 }
 
-func (a *aioEngine) Exchange(requests []Request, done []Completion, wait bool) (int, error) {
+func (a *aioEngine) Exchange(requests []Request, done []Completion, wait time.Duration) (int, error) {
 	for i := range requests {
 		a.queue(&requests[i])
 	}
@@ -110,7 +114,7 @@ func (a *aioEngine) Exchange(requests []Request, done []Completion, wait bool) (
 		}
 	}
 	n := a.takeFromRing(done)
-	if n == 0 && a.inFlight > 0 && (wait || a.ring == nil) {
+	if n == 0 && a.inFlight > 0 && (wait > 0 || a.ring == nil) {
 		var err error
 		if n, err = a.getEvents(done, wait); err != nil {
 			return 0, err
@@ -126,7 +130,7 @@ func (a *aioEngine) queue(r *Request) {
 	if r.Write {
 		b.opcode = iocbCmdPwrite
 	}
-	b.offset = r.Offset
+	b.fd, b.offset = a.files[r.File], r.Offset
 	a.pending = append(a.pending, b)
 }
 
@@ -167,10 +171,11 @@ func (a *aioEngine) takeFromRing(done []Completion) int {
 
 // getEvents uses a raw system call: handing the processor to the Go scheduler at each wait costs
 // a fifth of the IOPS at depth 1.
-func (a *aioEngine) getEvents(done []Completion, wait bool) (int, error) {
+func (a *aioEngine) getEvents(done []Completion, wait time.Duration) (int, error) {
 	least, room := uintptr(0), min(len(done), len(a.events))
-	if wait {
+	if wait > 0 {
 		least = 1
+		a.wait.Nsec = bounded(wait)
 	}
 	n, _, e := syscall.RawSyscall6(unix.SYS_IO_GETEVENTS, a.context, least, uintptr(room),
 		uintptr(unsafe.Pointer(&a.events[0])), uintptr(unsafe.Pointer(&a.wait)), 0)

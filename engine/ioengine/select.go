@@ -80,7 +80,7 @@ func probe(kind workload.IOEngine, need Need) error {
 	}
 	engines := make([]Engine, 0, need.Threads)
 	for range need.Threads {
-		e, openErr := Open(kind, Config{FD: need.FD, Depth: need.Depth, BlockSize: need.BlockSize, Buffers: buffers})
+		e, openErr := Open(kind, Config{Files: []int{need.FD}, Depth: need.Depth, BlockSize: need.BlockSize, Buffers: buffers})
 		if err = openErr; err != nil {
 			break
 		}
@@ -97,9 +97,9 @@ func probe(kind workload.IOEngine, need Need) error {
 
 func readOnce(e Engine, size int) error {
 	var done [1]Completion
-	n, err := e.Exchange([]Request{{}}, done[:], true)
+	n, err := e.Exchange([]Request{{}}, done[:], MaxWait)
 	for n == 0 && err == nil {
-		n, err = e.Exchange(nil, done[:], true)
+		n, err = e.Exchange(nil, done[:], MaxWait)
 	}
 	switch {
 	case err != nil:

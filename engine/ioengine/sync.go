@@ -5,6 +5,7 @@ package ioengine
 
 import (
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -12,16 +13,20 @@ import (
 
 // syncEngine is pread(2) and pwrite(2), one I/O at a time.
 type syncEngine struct {
-	fd      uintptr
+	files   []uintptr
 	size    uintptr
 	buffers Buffers
 }
 
 func openSync(c Config) (Engine, error) {
-	return &syncEngine{fd: uintptr(c.FD), size: uintptr(c.BlockSize), buffers: c.Buffers}, nil
+	s := &syncEngine{size: uintptr(c.BlockSize), buffers: c.Buffers}
+	for _, fd := range c.Files {
+		s.files = append(s.files, uintptr(fd))
+	}
+	return s, nil
 }
 
-func (s *syncEngine) Exchange(requests []Request, done []Completion, _ bool) (int, error) {
+func (s *syncEngine) Exchange(requests []Request, done []Completion, _ time.Duration) (int, error) {
 	for i, r := range requests {
 		done[i] = Completion{Slot: r.Slot, Result: s.transfer(r)}
 	}
@@ -37,7 +42,7 @@ func (s *syncEngine) transfer(r Request) int32 {
 	}
 	buffer := unsafe.Pointer(&s.buffers.Memory[int(r.Slot)*s.buffers.Stride])
 	for {
-		n, _, e := syscall.Syscall6(call, s.fd, uintptr(buffer), s.size, uintptr(r.Offset), 0, 0)
+		n, _, e := syscall.Syscall6(call, s.files[r.File], uintptr(buffer), s.size, uintptr(r.Offset), 0, 0)
 		switch e {
 		case 0:
 			return int32(n)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -122,7 +123,7 @@ type uring struct {
 	refusals refusals
 
 	size            uint32
-	fileFD          int32
+	files           []int32
 	fileFlags       uint8
 	readOp, writeOp uint8
 	buffers         Buffers
@@ -139,15 +140,17 @@ func openURing(c Config) (Engine, error) {
 	}
 	u := &uring{
 		fd: fd, enterFD: uintptr(fd), canTimeOut: p.features&featureExtArg != 0,
-		size: uint32(c.BlockSize), fileFD: int32(c.FD), readOp: opRead, writeOp: opWrite, buffers: c.Buffers,
-		timeout: unix.NsecToTimespec(MaxWait.Nanoseconds()),
+		size: uint32(c.BlockSize), readOp: opRead, writeOp: opWrite, buffers: c.Buffers,
+	}
+	for _, fd := range c.Files {
+		u.files = append(u.files, int32(fd))
 	}
 	if err := u.mapRings(&p); err != nil {
 		return nil, errors.Join(err, u.Close())
 	}
 	// u is on the heap and the Go heap does not move: the address stays good.
 	u.wait = extArg{timespec: uint64(uintptr(unsafe.Pointer(&u.timeout)))}
-	u.registerAll(c)
+	u.registerAll()
 	return u, nil
 }
 
@@ -191,34 +194,36 @@ func (u *uring) mapRings(p *uringParams) error {
 	return nil
 }
 
-// registerAll registers the buffers, the file and the ring, which saves the kernel a look-up for
+// registerAll registers the buffers, the files and the ring, which saves the kernel a look-up for
 // each I/O (about 10% of its cost each). Every one may be refused (the limit on locked memory, an
 // older kernel), and then is done without.
-func (u *uring) registerAll(c Config) {
-	memory := unix.Iovec{Base: &c.Buffers.Memory[0]}
-	memory.SetLen(len(c.Buffers.Memory))
-	if u.register(registerBuffers, unsafe.Pointer(&memory)) {
+func (u *uring) registerAll() {
+	memory := unix.Iovec{Base: &u.buffers.Memory[0]}
+	memory.SetLen(len(u.buffers.Memory))
+	if u.register(registerBuffers, unsafe.Pointer(&memory), 1) {
 		u.readOp, u.writeOp = opReadFixed, opWriteFixed
 	}
-	file := int32(c.FD)
-	if u.register(registerFiles, unsafe.Pointer(&file)) {
-		u.fileFD, u.fileFlags = 0, sqeFixedFile
+	if u.register(registerFiles, unsafe.Pointer(&u.files[0]), len(u.files)) {
+		u.fileFlags = sqeFixedFile
+		for i := range u.files {
+			u.files[i] = int32(i)
+		}
 	}
 	ring := struct {
 		index, reserved uint32
 		fd              uint64
 	}{^uint32(0), 0, uint64(u.fd)}
-	if u.register(registerRingFDs, unsafe.Pointer(&ring)) {
+	if u.register(registerRingFDs, unsafe.Pointer(&ring), 1) {
 		u.enterFD, u.enterFlags = uintptr(ring.index), enterRegisteredRing
 	}
 }
 
-func (u *uring) register(what uintptr, arg unsafe.Pointer) bool {
-	_, _, e := syscall.Syscall6(unix.SYS_IO_URING_REGISTER, uintptr(u.fd), what, uintptr(arg), 1, 0, 0)
+func (u *uring) register(what uintptr, arg unsafe.Pointer, n int) bool {
+	_, _, e := syscall.Syscall6(unix.SYS_IO_URING_REGISTER, uintptr(u.fd), what, uintptr(arg), uintptr(n), 0, 0)
 	return e == 0
 }
 
-func (u *uring) Exchange(requests []Request, done []Completion, wait bool) (int, error) {
+func (u *uring) Exchange(requests []Request, done []Completion, wait time.Duration) (int, error) {
 	for i := range requests {
 		u.queue(&requests[i])
 	}
@@ -226,15 +231,17 @@ func (u *uring) Exchange(requests []Request, done []Completion, wait bool) (int,
 		atomic.StoreUint32(u.sqTail, u.tail)
 	}
 	// Where a completion is there already, there is nothing to wait for.
-	wait = wait && atomic.LoadUint32(u.cqTail) == *u.cqHead
-	if u.pending > 0 || wait {
+	if atomic.LoadUint32(u.cqTail) != *u.cqHead {
+		wait = 0
+	}
+	if u.pending > 0 || wait > 0 {
 		if err := u.enter(u.pending, wait); err != nil {
 			return 0, err
 		}
 	}
 	// The kernel does not wait when it could not take all submissions.
-	if wait && u.pending > 0 && u.inFlight > 0 {
-		if err := u.enter(0, true); err != nil {
+	if wait > 0 && u.pending > 0 && u.inFlight > 0 {
+		if err := u.enter(0, wait); err != nil {
 			return 0, err
 		}
 	}
@@ -247,7 +254,7 @@ func (u *uring) queue(r *Request) {
 	if r.Write {
 		s.opcode = u.writeOp
 	}
-	s.flags, s.fd = u.fileFlags, u.fileFD
+	s.flags, s.fd = u.fileFlags, u.files[r.File]
 	s.offset, s.length = uint64(r.Offset), u.size
 	s.address = uint64(uintptr(unsafe.Pointer(&u.buffers.Memory[int(r.Slot)*u.buffers.Stride])))
 	s.userData = uint64(r.Slot)
@@ -255,15 +262,16 @@ func (u *uring) queue(r *Request) {
 	u.pending++
 }
 
-// enter submits and, with wait, waits, in one system call. It is a raw one: handing the processor
+// enter submits and, with a time to wait, waits, in one system call. It is a raw one: handing the processor
 // to the Go scheduler at each wait costs a fifth of the IOPS at depth 1.
-func (u *uring) enter(submit uint32, wait bool) error {
+func (u *uring) enter(submit uint32, wait time.Duration) error {
 	flags, least := u.enterFlags, uintptr(0)
 	var arg unsafe.Pointer
 	var argBytes uintptr
-	if wait {
+	if wait > 0 {
 		flags, least = flags|enterGetEvents, 1
 		if u.canTimeOut {
+			u.timeout.Nsec = bounded(wait)
 			flags |= enterExtArg
 			arg, argBytes = unsafe.Pointer(&u.wait), unsafe.Sizeof(u.wait)
 		}

@@ -17,6 +17,9 @@ type Clock struct{ nanos int64 }
 // Now is the time in nanoseconds.
 func (c *Clock) Now() int64 { return c.nanos }
 
+// Sleep moves the clock.
+func (c *Clock) Sleep(d time.Duration) { c.nanos += d.Nanoseconds() }
+
 // Script says what becomes of the n-th I/O, counted from 0: its latency, and its result, the bytes
 // moved or a negative errno.
 type Script func(n int, r ioengine.Request) (latency time.Duration, result int32)
@@ -42,7 +45,7 @@ func New(clock *Clock, depth int, script Script) *Engine {
 }
 
 // Exchange implements ioengine.Engine.
-func (e *Engine) Exchange(requests []ioengine.Request, done []ioengine.Completion, wait bool) (int, error) {
+func (e *Engine) Exchange(requests []ioengine.Request, done []ioengine.Completion, wait time.Duration) (int, error) {
 	for _, r := range requests {
 		latency, result := e.script(e.issued, r)
 		e.issued++
@@ -52,14 +55,18 @@ func (e *Engine) Exchange(requests []ioengine.Request, done []ioengine.Completio
 		})
 	}
 	e.MostInFlight = max(e.MostInFlight, len(e.inFlight))
+	latest := e.clock.nanos + wait.Nanoseconds()
 	n := 0
 	for ; n < len(done) && len(e.inFlight) > 0; n++ {
 		first := e.earliest()
 		if due := e.inFlight[first].due; due > e.clock.nanos {
-			if !wait || n > 0 {
+			if n > 0 {
 				break
 			}
-			e.clock.nanos = due
+			e.clock.nanos = min(due, latest)
+			if due > latest {
+				break
+			}
 		}
 		done[n] = e.inFlight[first].completion
 		e.inFlight = append(e.inFlight[:first], e.inFlight[first+1:]...)
