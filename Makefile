@@ -83,6 +83,12 @@ test: ## Run the unit tests and envtest. The first time, etcd and kube-apiserver
 	KUBEBUILDER_ASSETS="$$assets" go test $(TESTFLAGS) $$packages
 	cd hack/cluster && go test $(TESTFLAGS) ./...
 
+.PHONY: bench-engine
+bench-engine: ## Compare the engine with fio: docs/benchmark.md. ARGS go to the benchmark, such as ARGS='--run zram'.
+	@mkdir -p bin
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/diskbench-engine ./cmd/engine
+	go run ./test/bench $(ARGS)
+
 .PHONY: lint
 lint: ## Run golangci-lint with the Kubernetes API linter. The first time, it is built (10 minutes).
 	for module in $(MODULES); do \
