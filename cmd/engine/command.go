@@ -5,11 +5,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,9 +16,6 @@ import (
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"
 )
-
-// defaultMessagePath is where Kubernetes looks for a container's last words.
-const defaultMessagePath = "/dev/termination-log"
 
 // execute runs the command line and gives the exit code.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -76,104 +71,124 @@ func newVersion(stdout io.Writer) *cobra.Command {
 	}
 }
 
+// job is what a command does with a plan, and where it says so.
+type job struct {
+	planFlags
+	progress       choice[progressMode]
+	output         choice[outputForm]
+	prepared       bool
+	explain        bool
+	messagePath    string
+	stdout, stderr io.Writer
+}
+
 func newRun(stdout, stderr io.Writer) *cobra.Command {
-	var f planFlags
-	var prepared bool
-	output := outputTable
+	j := job{stdout: stdout, stderr: stderr, output: newOutput()}
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Lay out a file of random data, measure, and remove the file",
 		Long: "Run lays out a file of random data in a directory, or on a block device, measures the workloads\n" +
-			"one after another, and removes the file.\n\n" +
+			"one after another, and removes the file. The result goes to standard output, progress to standard\n" +
+			"error.\n\n" +
 			"With --plan it runs in a pod: progress and the result go to standard output as JSON lines, the\n" +
-			"compact result to the termination message. Otherwise the result goes to standard output and\n" +
-			"progress to standard error.\n\n" + exitCodeHelp(),
+			"compact result to the termination message.",
 		Example: "  diskbench-engine run --path /mnt/disk --preset latency --duration 10s --file-size 1Gi -o json\n" +
-			"  diskbench-engine run --path /dev/sdc --pattern random --read-percent 70 --block-size 8Ki --threads 2 --queue-depth 32",
+			"  diskbench-engine run --path /dev/sdc --pattern random --read-percent 70 --block-size 8Ki --threads 2 --queue-depth 32\n" +
+			"  diskbench-engine run --path /mnt/disk --preset vdi --explain",
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return f.withPlan(c, stdout, stderr, func(p workload.Plan, progress func(engine.Event)) error {
-				r, err := engine.Run(c.Context(), p, engine.Options{Version: version, Prepared: prepared, Progress: progress})
-				if err != nil {
-					return err
-				}
-				return f.deliver(stdout, output, newResult(p, r), r)
-			})
-		},
+		RunE: func(c *cobra.Command, _ []string) error { return j.run(c) },
 	}
-	f.register(c)
-	c.Flags().BoolVar(&prepared, "prepared", false, "the target was laid out by 'prepare' with the same plan")
-	c.Flags().VarP(&output, "output", "o", "form of the result: table or json")
+	out := j.outputGroup()
+	out.flags.VarP(&j.output, "output", "o", "form of the result")
+	out.flags.BoolVar(&j.explain, "explain", false, "say what would be done, touch nothing; with -o json or yaml: the plan")
+	in := j.podGroup()
+	in.flags.BoolVar(&j.prepared, "prepared", false, "the target was laid out by 'prepare' with the same plan")
+	addGroups(c, append(j.groups(), out, in)...)
 	return c
 }
 
 func newPrepare(stdout, stderr io.Writer) *cobra.Command {
-	var f planFlags
+	j := job{stdout: stdout, stderr: stderr}
 	c := &cobra.Command{
 		Use:   "prepare",
 		Short: "Lay out the file of random data and leave it for 'run --prepared'",
 		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return f.withPlan(c, stdout, stderr, func(p workload.Plan, progress func(engine.Event)) error {
-				return engine.Prepare(c.Context(), p, engine.Options{Version: version, Progress: progress})
-			})
-		},
+		RunE:  func(c *cobra.Command, _ []string) error { return j.prepare(c) },
 	}
-	f.register(c)
+	addGroups(c, append(j.groups(), j.outputGroup(), j.podGroup())...)
 	return c
 }
 
-// withPlan does the work and, in a pod, leaves a failure in the termination message.
-func (f *planFlags) withPlan(c *cobra.Command, stdout, stderr io.Writer, work func(workload.Plan, func(engine.Event)) error) error {
-	progress := stderr
-	if f.inPod() {
-		progress = stdout
+func (j *job) outputGroup() flagGroup {
+	g := newGroup("Output")
+	j.progress = choice[progressMode]{value: progressAuto, spellings: progressModes}
+	g.flags.Var(&j.progress, "progress",
+		"on standard error: auto is one live line on a terminal, plain lines elsewhere")
+	return g
+}
+
+func (j *job) podGroup() flagGroup {
+	g := newGroup("In a pod")
+	g.flags.StringVar(&j.plan, "plan", "", "a whole plan as `JSON`, in place of the flags for its fields")
+	g.flags.StringVar(&j.messagePath, "termination-message-path", defaultMessagePath, "with --plan: `file` for the compact result")
+	return g
+}
+
+func (j *job) run(c *cobra.Command) error {
+	if j.explain {
+		p, err := j.build(c)
+		if err != nil {
+			return err
+		}
+		return explain(j.stdout, j.output.value, p, j.prepared)
 	}
-	p, err := f.build(c)
+	return j.withPlan(c, func(p workload.Plan, w watcher) error {
+		r, err := engine.Run(c.Context(), p, engine.Options{Version: version, Prepared: j.prepared, Progress: w.event})
+		w.done()
+		if err != nil && (r == nil || engine.AsFailure(err).Reason != report.ReasonInterrupted) {
+			return err
+		}
+		result := newResult(p, r, err != nil)
+		return errors.Join(err, j.deliver(c, result, r))
+	})
+}
+
+func (j *job) prepare(c *cobra.Command) error {
+	return j.withPlan(c, func(p workload.Plan, w watcher) error {
+		err := engine.Prepare(c.Context(), p, engine.Options{Version: version, Progress: w.event})
+		w.done()
+		return err
+	})
+}
+
+// withPlan does the work and, in a pod, leaves a failure in the termination message.
+func (j *job) withPlan(c *cobra.Command, work func(workload.Plan, watcher) error) error {
+	w := newWatcher(j.progress.value, j.stderr)
+	if inPod(c) {
+		w = jsonLines{j.stdout}
+	}
+	p, err := j.build(c)
 	if err == nil {
-		err = work(p, func(e engine.Event) { _ = writeLine(progress, e) })
+		err = work(p, w)
 	}
 	if err == nil {
 		return nil
 	}
-	failure := engine.AsFailure(err)
-	if f.inPod() {
-		_ = writeLine(stdout, failureLine{Phase: "Failed", Reason: failure.Reason, Message: failure.Message})
-		if err := os.WriteFile(f.messagePath, report.EncodeFailure(failure), 0o644); err != nil {
-			fmt.Fprintln(stderr, "diskbench-engine: the termination message:", err) //nolint:errcheck // as above
-		}
+	if inPod(c) {
+		j.pod().failure(err)
 	}
-	return failure
+	return engine.AsFailure(err)
 }
 
-// deliver writes the result to where it is expected. In a pod the line comes first: it is complete,
-// and there even when the message cannot be written.
-func (f *planFlags) deliver(stdout io.Writer, output outputForm, result result, r *report.Report) error {
-	if !f.inPod() {
-		return writeResult(stdout, output, result)
-	}
-	if err := writeLine(stdout, resultLine{Phase: "Completed", Result: result}); err != nil {
-		return err
-	}
-	message, err := report.Encode(r)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(f.messagePath, message, 0o644); err != nil {
-		return fmt.Errorf("the termination message: %w", err)
-	}
-	return nil
-}
+// inPod says whether somebody reads the termination message: only the operator gives a plan.
+func inPod(c *cobra.Command) bool { return c.Flags().Changed("plan") }
 
-type failureLine struct {
-	Phase   string        `json:"phase"`
-	Reason  report.Reason `json:"reason"`
-	Message string        `json:"message"`
-}
+func (j *job) pod() pod { return pod{j.stdout, j.stderr, j.messagePath} }
 
-type resultLine struct {
-	Phase  string `json:"phase"`
-	Result result `json:"result"`
+// deliver writes the result to where it is expected.
+func (j *job) deliver(c *cobra.Command, result result, r *report.Report) error {
+	if inPod(c) {
+		return j.pod().result(result, r)
+	}
+	return writeResult(j.stdout, j.output.value, result)
 }
-
-func writeLine(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }

@@ -12,14 +12,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
 	"github.com/diskbench/diskbench/engine/disktest"
@@ -87,7 +86,7 @@ func leftovers(t *testing.T, dir string) []string {
 
 func TestStandaloneJSON(t *testing.T) {
 	dir := disktest.Dir(t)
-	o := diskbench(t, "run", "--path", dir, "--preset", "latency", "--duration", "500ms", "--warmup", "0s", "--file-size", "16Mi", "-o", "json")
+	o := diskbench(t, "run", "--path", dir, "--preset", "latency", "--duration", "500ms", "--warmup", "0s", "--file-size", "16Mi", "--progress", "json", "-o", "json")
 	if o.code != 0 {
 		t.Fatalf("exit code %d: %s", o.code, o.stderr)
 	}
@@ -97,7 +96,7 @@ func TestStandaloneJSON(t *testing.T) {
 	if err := d.Decode(&got); err != nil {
 		t.Fatalf("%v in %s", err, o.stdout)
 	}
-	if !got.DirectIO || got.IOEngine == "" || got.Target.Path != dir || got.EngineVersion != "dev" {
+	if !got.DirectIO || got.IOEngine == "" || !slices.Equal(got.Target.Paths, []string{dir}) || got.EngineVersion != "dev" {
 		t.Errorf("%+v", got)
 	}
 	if len(got.Workloads) != 2 || got.Workloads[0].Name != "latency-read" || got.Workloads[1].Name != "latency-write" {
@@ -255,11 +254,26 @@ func TestRefusals(t *testing.T) {
 		{"DiskSpd's spelling", run("--preset", "vdi", "--block-size", "4K"), report.ReasonInvalidPlan, "did you mean 4Ki?"},
 		{"kilo for kibi", run("--preset", "vdi", "--block-size", "8k"), report.ReasonInvalidPlan, "did you mean 8Ki?"},
 		{"no unit", run("--preset", "vdi", "--duration", "60"), report.ReasonInvalidPlan, "such as 60s or 1m30s"},
+		{"a duration that no number holds", run("--preset", "vdi", "--duration", "99999999h"), report.ReasonInvalidPlan, `for "--duration" flag: at most 24h`},
+		{"a warm-up of days", run("--preset", "vdi", "--warmup", "48h"), report.ReasonInvalidPlan, `for "--warmup" flag: at most 24h`},
+		{"a window that is too short", run("--preset", "vdi", "--duration", "1ms"), report.ReasonInvalidPlan, "duration 1ms is outside 100ms to 24h"},
+		{"an unknown key of a stream", run("--stream", "depth=3"), report.ReasonInvalidPlan, `unknown key "depth": use one of block-size,`},
+		{"a key twice", run("--stream", "threads=3,threads=4"), report.ReasonInvalidPlan, "threads is there twice"},
+		{"a key without a value", run("--stream", "threads"), report.ReasonInvalidPlan, "write key=value"},
+		{"a wrong value in a stream", run("--stream", "threads=many"), report.ReasonInvalidPlan, "threads=many: write a whole number"},
+		{"a preset with streams", run("--preset", "vdi", "--stream", "threads=3"), report.ReasonInvalidPlan, "preset vdi with streams"},
+		{"a hotspot without shares", run("--preset", "vdi", "--distribution", "hotspot"), report.ReasonInvalidPlan, "hotspot:95/5"},
+		{"a range of one number", run("--preset", "vdi", "--range", "50"), report.ReasonInvalidPlan, "such as 0-50"},
+		{"a range that is no number", run("--preset", "vdi", "--range", "NaN-NaN"), report.ReasonInvalidPlan, "range from NaN to NaN percent"},
+		{"a stripe over one path", run("--preset", "vdi", "--stripe-size", "64Ki"), report.ReasonInvalidPlan, "stripeSize 65536 with one volume"},
+		{"a path twice", run("--path", dir, "--preset", "vdi"), report.ReasonInvalidPlan, "is there twice"},
+		{"a disk beside no disk", run("--path", "/dev/zero", "--preset", "vdi"), report.ReasonInvalidPlan, "--path /dev/zero is a NullDevice, the one before a Directory"},
+		{"an unknown progress", run("--preset", "vdi", "--progress", "bar"), report.ReasonInvalidPlan, "use one of auto, line, plain, json, none"},
 		{"a percent sign", run("--preset", "vdi", "--read-percent", "70%"), report.ReasonInvalidPlan, "write a whole number, such as 4"},
 		{"a seed of 2^63", run("--preset", "vdi", "--seed", "9223372036854775808"), report.ReasonInvalidPlan, "a whole number below 2^63"},
 		{"an unknown I/O engine", run("--preset", "vdi", "--io-engine", "posixaio"), report.ReasonInvalidPlan, "auto, io_uring"},
 		{"an unknown pattern", run("--pattern", "zipf"), report.ReasonInvalidPlan, "use one of random, sequential"},
-		{"an unknown form", run("--preset", "vdi", "-o", "xml"), report.ReasonInvalidPlan, "use table or json"},
+		{"an unknown form", run("--preset", "vdi", "-o", "xml"), report.ReasonInvalidPlan, "use one of table, json, yaml"},
 		{"a queue that sync has not", run(append(custom, "--io-engine", "sync", "--queue-depth", "4")...), report.ReasonInvalidPlan, "queueDepth 4 with ioEngine Sync"},
 		{"a plan and flags", []string{"run", "--plan", "{}", "--threads", "2"}, report.ReasonInvalidPlan, "--threads with --plan"},
 		{"a path that is not there", []string{"run", "--path", filepath.Join(dir, "none"), "--preset", "vdi"}, report.ReasonTargetNotFound, "no such file"},
@@ -289,6 +303,7 @@ func TestPlanIsReadToTheLetter(t *testing.T) {
 		{"a field of a later version", `{"target":"Directory","flush":true}`, `unknown field "flush"`},
 		{"a second plan that would never run", plan + plan, "something follows the plan"},
 		{"a brace too many", plan + "}", "something follows the plan"},
+		{"an empty plan, as of a variable that is not set", "", "--plan is empty"},
 	} {
 		o := diskbench(t, "run", "--plan", tt.plan, "--termination-message-path", message)
 		if o.code != report.ReasonInvalidPlan.ExitCode() || !strings.Contains(o.stderr, tt.text) {
@@ -347,7 +362,7 @@ func TestSIGTERM(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := command(os.Args[0], "run", "--path", dir, "--preset", "vdi", "--file-size", tt.size)
+			c := command(os.Args[0], "run", "--path", dir, "--preset", "vdi", "--file-size", tt.size, "--progress", "json")
 			c.Stderr = stderr
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
@@ -395,7 +410,7 @@ func TestSIGKILL(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := command(os.Args[0], "run", "--path", dir, "--preset", "vdi", "--file-size", tt.fileSize)
+			c := command(os.Args[0], "run", "--path", dir, "--preset", "vdi", "--file-size", tt.fileSize, "--progress", "json")
 			c.Stderr = stderr
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
@@ -487,40 +502,10 @@ func TestVersionAndHelp(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	o := diskbench(t, "run", "--help")
-	for _, text := range []string{"--queue-depth", "--io-engine auto|io_uring|libaio|sync", "  9  NoSpace", "130  Interrupted"} {
+	for _, text := range []string{"--queue-depth", "--io-engine auto|io_uring|libaio|sync", "  9  NoSpace", "130  Interrupted",
+		"\nTarget:\n", "\nWorkload:\n", "\nStream:\n", "\nOutput:\n"} {
 		if !strings.Contains(o.stdout, text) {
 			t.Errorf("no %q in the help:\n%s", text, o.stdout)
 		}
-	}
-}
-
-// Every field of a workload has its flag, and the flag sets that field.
-func TestEveryFieldHasAFlag(t *testing.T) {
-	var f planFlags
-	c := &cobra.Command{}
-	f.register(c)
-	args := map[string]string{
-		"pattern": "Sequential", "read-percent": "30", "block-size": "8Ki", "threads": "3", "queue-depth": "5",
-		"sequential-offset": "shared", "sync": "write-through", "file-size": "1Gi", "warmup": "1s", "duration": "2s", "seed": "-7",
-	}
-	for flag, value := range args {
-		if err := c.Flags().Set(flag, value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w, err := workload.Resolve("", "load", f.override)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := workload.Workload{
-		Name: "load", FileSizeBytes: 1 << 30, Layout: workload.Written, DirectIO: workload.DirectRequired,
-		Streams: []workload.Stream{{
-			Pattern: workload.Sequential, ReadPercent: 30, BlockSizeBytes: 8192, Threads: 3, QueueDepth: 5, SharedOffset: true,
-			Range: workload.Whole, Distribution: workload.Distribution{Type: workload.Uniform}, Sync: workload.SyncWriteThrough,
-		}},
-		Warmup: workload.Seconds(1), Duration: workload.Seconds(2), Seed: -7,
-	}
-	if diff := cmp.Diff([]workload.Workload{want}, w); diff != "" {
-		t.Error(diff)
 	}
 }

@@ -29,6 +29,13 @@ var (
 	}
 	syncModes = []spelling[workload.SyncMode]{
 		{"none", workload.SyncNone}, {"write-through", workload.SyncWriteThrough}, {"writethrough", workload.SyncWriteThrough},
+		{"flush", workload.SyncFlush},
+	}
+	layouts = []spelling[workload.Layout]{
+		{"written", workload.Written}, {"preallocated", workload.Preallocated}, {"append", workload.Append},
+	}
+	directIOs = []spelling[workload.DirectIO]{
+		{"required", workload.DirectRequired}, {"disabled", workload.DirectDisabled},
 	}
 	sequentialOffsets = []spelling[bool]{
 		{"shared", true}, {"per-thread", false}, {"perthread", false},
@@ -60,6 +67,17 @@ func spell[T comparable](spellings []spelling[T], value T) string {
 	return fmt.Sprint(value)
 }
 
+// shown are the shown spellings, as help lists them.
+func shown[T comparable](spellings []spelling[T]) string {
+	var names []string
+	for _, known := range spellings {
+		if spell(spellings, known.value) == known.text {
+			names = append(names, known.text)
+		}
+	}
+	return strings.Join(names, "|")
+}
+
 // choice is a flag of one of several words.
 type choice[T comparable] struct {
 	value     T
@@ -67,7 +85,7 @@ type choice[T comparable] struct {
 }
 
 func (c *choice[T]) String() string { return spell(c.spellings, c.value) }
-func (c *choice[T]) Type() string   { return c.names() }
+func (c *choice[T]) Type() string   { return shown(c.spellings) }
 
 func (c *choice[T]) Set(s string) error {
 	v, err := spelled(c.spellings)(s)
@@ -75,17 +93,6 @@ func (c *choice[T]) Set(s string) error {
 		c.value = v
 	}
 	return err
-}
-
-// names are the shown spellings.
-func (c *choice[T]) names() string {
-	var names []string
-	for _, known := range c.spellings {
-		if spell(c.spellings, known.value) == known.text {
-			names = append(names, known.text)
-		}
-	}
-	return strings.Join(names, "|")
 }
 
 // optional is a flag that stays nil until it is given.
@@ -112,9 +119,49 @@ func (o *optional[T]) Set(s string) error {
 	return err
 }
 
+// optionalWord is an optional flag of one of several words.
+func optionalWord[T comparable](to **T, spellings []spelling[T]) *optional[T] {
+	return &optional[T]{to, spelled(spellings), shown(spellings)}
+}
+
 // changed are the flags that were given.
 func changed(c *cobra.Command) []string {
 	var names []string
 	c.Flags().Visit(func(f *pflag.Flag) { names = append(names, f.Name) })
 	return names
+}
+
+// flagGroup is a part of the help.
+type flagGroup struct {
+	title string
+	flags *pflag.FlagSet
+}
+
+func newGroup(title string) flagGroup {
+	flags := pflag.NewFlagSet(title, pflag.ContinueOnError)
+	// In the order in which they are thought of, which tells more than the alphabet.
+	flags.SortFlags = false
+	return flagGroup{title, flags}
+}
+
+// helpWidth is that of the narrowest terminal in common use.
+const helpWidth = 100
+
+// addGroups gives the command the flags, and a help in which they stand in groups.
+func addGroups(c *cobra.Command, groups ...flagGroup) {
+	for _, g := range groups {
+		c.Flags().AddFlagSet(g.flags)
+	}
+	c.SetUsageFunc(func(c *cobra.Command) error {
+		var text strings.Builder
+		text.WriteString("Usage:\n  " + c.UseLine() + "\n")
+		if c.HasExample() {
+			text.WriteString("\nExamples:\n" + c.Example + "\n")
+		}
+		for _, g := range groups {
+			text.WriteString("\n" + g.title + ":\n" + g.flags.FlagUsagesWrapped(helpWidth))
+		}
+		_, err := fmt.Fprint(c.OutOrStderr(), text.String()+"\n"+exitCodeHelp())
+		return err
+	})
 }

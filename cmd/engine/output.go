@@ -5,10 +5,11 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
-	"text/tabwriter"
+	"slices"
 	"time"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"
@@ -19,24 +20,22 @@ type outputForm string
 const (
 	outputTable outputForm = "table"
 	outputJSON  outputForm = "json"
+	outputYAML  outputForm = "yaml"
 )
 
-func (o *outputForm) String() string { return string(*o) }
-func (o *outputForm) Type() string   { return "table|json" }
+var outputForms = []spelling[outputForm]{
+	{"table", outputTable}, {"json", outputJSON}, {"yaml", outputYAML},
+}
 
-func (o *outputForm) Set(s string) error {
-	switch f := outputForm(s); f {
-	case outputTable, outputJSON:
-		*o = f
-		return nil
-	default:
-		return fmt.Errorf("use %s or %s", outputTable, outputJSON)
-	}
+func newOutput() choice[outputForm] {
+	return choice[outputForm]{value: outputTable, spellings: outputForms}
 }
 
 // result is the JSON form of a report. Latencies are in microseconds; what the sample count does
 // not allow, and a direction without operations, is left out.
 type result struct {
+	// Interrupted results have what was measured until then.
+	Interrupted   bool             `json:"interrupted,omitempty"`
 	IOEngine      string           `json:"ioEngine"`
 	Fallbacks     []fallback       `json:"fallbacks,omitempty"`
 	DirectIO      bool             `json:"directIO"`
@@ -44,6 +43,8 @@ type result struct {
 	Kernel        string           `json:"kernel"`
 	Target        target           `json:"target"`
 	Workloads     []workloadResult `json:"workloads"`
+	// Notes are what a reader of the figures has to know, in sentences.
+	Notes []string `json:"notes,omitempty"`
 }
 
 type fallback struct {
@@ -52,11 +53,24 @@ type fallback struct {
 }
 
 type target struct {
-	Path              string `json:"path"`
-	Filesystem        string `json:"filesystem,omitempty"`
-	Device            string `json:"device,omitempty"`
-	SizeBytes         int64  `json:"sizeBytes"`
-	LogicalBlockBytes int64  `json:"logicalBlockBytes"`
+	Kind workload.TargetKind `json:"kind"`
+	// Paths are all volumes: several of one set are striped over.
+	Paths             []string `json:"paths"`
+	StripeSizeBytes   int64    `json:"stripeSizeBytes,omitempty"`
+	Filesystem        string   `json:"filesystem,omitempty"`
+	Device            string   `json:"device,omitempty"`
+	SizeBytes         int64    `json:"sizeBytes"`
+	LogicalBlockBytes int64    `json:"logicalBlockBytes"`
+	Queue             *queue   `json:"queue,omitempty"`
+}
+
+type queue struct {
+	Scheduler   string `json:"scheduler"`
+	Requests    int64  `json:"requests"`
+	DeviceDepth int64  `json:"deviceDepth,omitempty"`
+	MaxIOBytes  int64  `json:"maxIOBytes"`
+	WriteBack   bool   `json:"writeBack"`
+	FUA         bool   `json:"fua"`
 }
 
 type workloadResult struct {
@@ -67,9 +81,23 @@ type workloadResult struct {
 	Read          *figures          `json:"read,omitempty"`
 	Write         *figures          `json:"write,omitempty"`
 	Total         *figures          `json:"total,omitempty"`
-	Repetitions   []repetition      `json:"repetitions"`
-	Series        series            `json:"series"`
-	CPU           cpu               `json:"cpu"`
+	// Flush is no part of the total.
+	Flush       *figures     `json:"flush,omitempty"`
+	Streams     []stream     `json:"streams,omitempty"`
+	Repetitions []repetition `json:"repetitions"`
+	Series      series       `json:"series"`
+	Steady      *steady      `json:"steady,omitempty"`
+	Step        *step        `json:"step,omitempty"`
+	Drained     *drained     `json:"drained,omitempty"`
+	Device      *device      `json:"device,omitempty"`
+	CPU         cpu          `json:"cpu"`
+}
+
+type stream struct {
+	Name  string   `json:"name"`
+	Read  *figures `json:"read,omitempty"`
+	Write *figures `json:"write,omitempty"`
+	Flush *figures `json:"flush,omitempty"`
 }
 
 type figures struct {
@@ -103,19 +131,58 @@ type series struct {
 	IOPS            []float64 `json:"iops"`
 }
 
+type steady struct {
+	State            bool    `json:"state"`
+	VariationPercent float64 `json:"variationPercent"`
+}
+
+type step struct {
+	AtSeconds  float64 `json:"atSeconds"`
+	BeforeIOPS float64 `json:"beforeIOPS"`
+	AfterIOPS  float64 `json:"afterIOPS"`
+}
+
+type drained struct {
+	Seconds        float64 `json:"seconds"`
+	Step           *step   `json:"step,omitempty"`
+	IOPS           float64 `json:"iops"`
+	BytesPerSecond float64 `json:"bytesPerSecond"`
+}
+
+// device is what the kernel counted at the disk meanwhile. The ratios are its operations and bytes
+// to those of the engine; 0 without any of the engine's.
+type device struct {
+	ReadOperations  int64   `json:"readOperations"`
+	WriteOperations int64   `json:"writeOperations"`
+	ReadBytes       int64   `json:"readBytes"`
+	WriteBytes      int64   `json:"writeBytes"`
+	OperationsRatio float64 `json:"operationsRatio,omitempty"`
+	BytesRatio      float64 `json:"bytesRatio,omitempty"`
+	// OtherOperations are those of the machine's other disks.
+	OtherOperations int64 `json:"otherOperations"`
+}
+
 type cpu struct {
 	UserSeconds          float64 `json:"userSeconds"`
 	SystemSeconds        float64 `json:"systemSeconds"`
 	BusiestWorkerPercent int32   `json:"busiestWorkerPercent"`
+	RunDelayPercent      int32   `json:"runDelayPercent"`
+	ThrottledPercent     int32   `json:"throttledPercent"`
+	StealPercent         int32   `json:"stealPercent"`
 }
 
-func newResult(p workload.Plan, r *report.Report) result {
+// newResult joins what was found with what was asked for.
+func newResult(p workload.Plan, r *report.Report, interrupted bool) result {
 	out := result{
-		IOEngine: spell(ioEngines, r.IOEngine), DirectIO: r.DirectIO, EngineVersion: r.EngineVersion, Kernel: r.Kernel,
+		Interrupted: interrupted,
+		IOEngine:    spell(ioEngines, r.IOEngine), DirectIO: r.DirectIO, EngineVersion: r.EngineVersion, Kernel: r.Kernel,
 		Target: target{
-			Path: p.Sets[0][0], Filesystem: r.Target.Filesystem, Device: r.Target.Device,
+			Kind: p.Target, Paths: slices.Concat(p.Sets...), StripeSizeBytes: p.StripeSizeBytes,
+			Filesystem: r.Target.Filesystem, Device: r.Target.Device,
 			SizeBytes: r.Target.SizeBytes, LogicalBlockBytes: r.Target.LogicalBlockBytes,
+			Queue: converted(r.Target.Queue, func(q report.Queue) queue { return queue(q) }),
 		},
+		Workloads: []workloadResult{},
 	}
 	for _, f := range r.Fallbacks {
 		out.Fallbacks = append(out.Fallbacks, fallback{IOEngine: spell(ioEngines, f.IOEngine), Reason: f.Reason})
@@ -125,21 +192,58 @@ func newResult(p workload.Plan, r *report.Report) result {
 		parameters.FileSizeBytes = w.FileSizeBytes
 		out.Workloads = append(out.Workloads, newWorkloadResult(parameters, w))
 	}
+	out.Notes = notes(p, out)
 	return out
 }
 
 func newWorkloadResult(parameters workload.Workload, w report.Workload) workloadResult {
 	out := workloadResult{
 		Name: w.Name, Parameters: parameters, WindowSeconds: seconds(w.WindowNanos),
-		Read: newFigures(w.Read), Write: newFigures(w.Write), Total: newFigures(w.Total),
-		Series: series{IntervalSeconds: seconds(w.Series.IntervalNanos), IOPS: w.Series.IOPS},
+		Read: newFigures(w.Read), Write: newFigures(w.Write), Total: newFigures(w.Total), Flush: newFigures(w.Flush),
+		Repetitions: []repetition{},
+		Series:      series{IntervalSeconds: seconds(w.Series.IntervalNanos), IOPS: w.Series.IOPS},
+		Steady:      converted(w.Steady, func(s report.Steady) steady { return steady(s) }),
+		Step:        converted(w.Step, newStep),
+		Drained:     converted(w.Drained, newDrained),
+		Device:      converted(w.Device, func(d report.DeviceCounters) device { return newDevice(d, w.Total) }),
 		CPU: cpu{
 			UserSeconds: seconds(w.CPU.UserNanos), SystemSeconds: seconds(w.CPU.SystemNanos),
-			BusiestWorkerPercent: w.CPU.BusiestWorkerPercent,
+			BusiestWorkerPercent: w.CPU.BusiestWorkerPercent, RunDelayPercent: w.CPU.RunDelayPercent,
+			ThrottledPercent: w.CPU.ThrottledPercent, StealPercent: w.CPU.StealPercent,
 		},
 	}
+	for _, s := range w.Streams {
+		out.Streams = append(out.Streams, stream{s.Name, newFigures(s.Read), newFigures(s.Write), newFigures(s.Flush)})
+	}
 	for _, r := range w.Repetitions {
-		out.Repetitions = append(out.Repetitions, repetition{IOPS: r.IOPS, P99Micros: optionalMicros(r.P99Nanos)})
+		out.Repetitions = append(out.Repetitions, repetition{IOPS: r.IOPS, P99Micros: converted(r.P99Nanos, micros)})
+	}
+	return out
+}
+
+// converted is nil for nil.
+func converted[From, To any](v *From, convert func(From) To) *To {
+	if v == nil {
+		return nil
+	}
+	to := convert(*v)
+	return &to
+}
+
+func newStep(s report.Step) step { return step(s) }
+
+func newDrained(d report.Drained) drained {
+	return drained{Seconds: d.Seconds, Step: converted(d.Step, newStep), IOPS: d.IOPS, BytesPerSecond: d.BytesPerSecond}
+}
+
+func newDevice(d report.DeviceCounters, total *report.Figures) device {
+	out := device{
+		ReadOperations: d.ReadOperations, WriteOperations: d.WriteOperations,
+		ReadBytes: d.ReadBytes, WriteBytes: d.WriteBytes, OtherOperations: d.OtherOperations,
+	}
+	if total != nil && total.Operations > 0 && total.Bytes > 0 {
+		out.OperationsRatio = float64(d.ReadOperations+d.WriteOperations) / float64(total.Operations)
+		out.BytesRatio = float64(d.ReadBytes+d.WriteBytes) / float64(total.Bytes)
 	}
 	return out
 }
@@ -153,8 +257,8 @@ func newFigures(f *report.Figures) *figures {
 		Operations: f.Operations, Bytes: f.Bytes, IOPS: f.IOPS, BytesPerSecond: f.BytesPerSecond,
 		LatencyMicros: latency{
 			Mean: micros(l.MeanNanos), Stddev: micros(l.StddevNanos), Min: micros(l.MinNanos), Max: micros(l.MaxNanos),
-			P50: optionalMicros(l.P50Nanos), P90: optionalMicros(l.P90Nanos), P95: optionalMicros(l.P95Nanos),
-			P99: optionalMicros(l.P99Nanos), P999: optionalMicros(l.P999Nanos), P9999: optionalMicros(l.P9999Nanos),
+			P50: converted(l.P50Nanos, micros), P90: converted(l.P90Nanos, micros), P95: converted(l.P95Nanos, micros),
+			P99: converted(l.P99Nanos, micros), P999: converted(l.P999Nanos, micros), P9999: converted(l.P9999Nanos, micros),
 		},
 	}
 }
@@ -162,63 +266,25 @@ func newFigures(f *report.Figures) *figures {
 func seconds(nanos int64) float64 { return time.Duration(nanos).Seconds() }
 func micros(nanos int64) float64  { return float64(nanos) / 1000 }
 
-func optionalMicros(nanos *int64) *float64 {
-	if nanos == nil {
-		return nil
-	}
-	v := micros(*nanos)
-	return &v
+func writeResult(w io.Writer, form outputForm, r result) error {
+	return write(w, form, r, func(w io.Writer) error { return writeTable(w, r) })
 }
 
-func writeResult(w io.Writer, form outputForm, r result) error {
-	if form == outputJSON {
+// write writes v in one of the forms for programs, or calls table for people.
+func write(w io.Writer, form outputForm, v any, table func(io.Writer) error) error {
+	switch form {
+	case outputJSON:
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
-		return e.Encode(r)
-	}
-	return writeTable(w, r)
-}
-
-// writeTable prints a line for each direction, and the total where there are both.
-func writeTable(w io.Writer, r result) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "WORKLOAD\tDIRECTION\tOPERATIONS\tIOPS\tMB/s\tMEAN µs\tP50 µs\tP90 µs\tP95 µs\tP99 µs\tP99.9 µs\tP99.99 µs\tMAX µs\t") //nolint:errcheck // Flush says
-	for _, wl := range r.Workloads {
-		writeRow(t, wl.Name, "read", wl.Read)
-		writeRow(t, wl.Name, "write", wl.Write)
-		if wl.Read != nil && wl.Write != nil {
-			writeRow(t, wl.Name, "total", wl.Total)
+		return e.Encode(v)
+	case outputYAML:
+		text, err := yaml.Marshal(v)
+		if err != nil {
+			return err
 		}
-	}
-	if err := t.Flush(); err != nil {
+		_, err = w.Write(text)
 		return err
+	default:
+		return table(w)
 	}
-	_, err := fmt.Fprintf(w, "\nI/O engine %s, direct I/O, %s, kernel %s, version %s\n",
-		r.IOEngine, place(r.Target), r.Kernel, r.EngineVersion)
-	return err
-}
-
-func place(t target) string {
-	if t.Filesystem == "" {
-		return t.Path
-	}
-	return t.Path + " on " + t.Filesystem
-}
-
-func writeRow(w io.Writer, name, direction string, f *figures) {
-	if f == nil {
-		return
-	}
-	l := f.LatencyMicros
-	fmt.Fprintf(w, "%s\t%s\t%d\t%.1f\t%.2f\t%.1f\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t\n", //nolint:errcheck // Flush says
-		name, direction, f.Operations, f.IOPS, f.BytesPerSecond/1e6, l.Mean,
-		cell(l.P50), cell(l.P90), cell(l.P95), cell(l.P99), cell(l.P999), cell(l.P9999), l.Max)
-}
-
-// cell leaves out what the sample count does not allow.
-func cell(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f", *v)
 }

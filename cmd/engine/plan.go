@@ -11,9 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,11 +20,15 @@ import (
 	"github.com/diskbench/diskbench/engine/workload"
 )
 
+// defaultStripeSizeBytes is what Microsoft advises for transactional loads on striped data disks.
+const defaultStripeSizeBytes = 64 << 10
+
 // planFlags are the two ways to say what to do: a whole plan, or a flag for each field.
 type planFlags struct {
-	plan, messagePath string
-
-	path, name      string
+	plan            string
+	paths           []string
+	stripeSize      *int64
+	name            string
 	presets         []string
 	ioEngine        choice[workload.IOEngine]
 	repetitions     int
@@ -35,43 +37,72 @@ type planFlags struct {
 }
 
 // alongsidePlan are the flags that go with --plan, which says everything else.
-var alongsidePlan = map[string]bool{"plan": true, "prepared": true, "termination-message-path": true, "output": true}
-
-func (f *planFlags) register(c *cobra.Command) {
-	flags := c.Flags()
-	flags.StringVar(&f.plan, "plan", "", "a whole plan as JSON, in place of the flags for its fields")
-	flags.StringVar(&f.messagePath, "termination-message-path", defaultMessagePath, "with --plan: file for the compact result")
-	flags.StringVar(&f.path, "path", "", "directory, or block device to overwrite")
-	flags.StringSliceVar(&f.presets, "preset", nil, "preset, may be repeated: "+strings.Join(workload.Presets(), ", "))
-	flags.StringVar(&f.name, "name", "", "name of the workload in the result")
-	f.ioEngine = choice[workload.IOEngine]{value: workload.Auto, spellings: ioEngines}
-	flags.Var(&f.ioEngine, "io-engine", "kernel interface: "+f.ioEngine.names())
-	flags.IntVar(&f.repetitions, "repetitions", 1, "how often each workload is measured")
-	flags.BoolVar(&f.overwriteDevice, "overwrite-device", false, "overwrite a block device that carries a filesystem or partitions")
-
-	o := &f.override
-	flags.Var(&optional[workload.Pattern]{&o.Stream.Pattern, spelled(patterns), "random|sequential"}, "pattern", "order of offsets")
-	flags.Var(&optional[int]{&o.Stream.ReadPercent, wholeNumber, "percent"}, "read-percent", "share of reads, 0 to 100")
-	flags.Var(&optional[int64]{&o.Stream.BlockSizeBytes, bytesize.Parse, "size"}, "block-size", "size of each I/O, such as 4Ki")
-	flags.Var(&optional[int]{&o.Stream.Threads, wholeNumber, "int"}, "threads", "threads that issue I/O")
-	flags.Var(&optional[int]{&o.Stream.QueueDepth, wholeNumber, "int"}, "queue-depth", "outstanding I/Os of each thread")
-	flags.Var(&optional[bool]{&o.Stream.SharedOffset, spelled(sequentialOffsets), "shared|per-thread"}, "sequential-offset",
-		"whether the threads of a sequential workload share one offset")
-	flags.Var(&optional[workload.SyncMode]{&o.Stream.Sync, spelled(syncModes), "none|write-through"}, "sync", "how far a write has to get")
-	flags.Var(&optional[int64]{&o.FileSizeBytes, bytesize.Parse, "size"}, "file-size", "size of the file, such as 4Gi")
-	flags.Var(&optional[workload.Duration]{&o.Warmup, parseDuration, "duration"}, "warmup", "load before the window, such as 3s")
-	flags.Var(&optional[workload.Duration]{&o.Duration, parseDuration, "duration"}, "duration", "length of the window, such as 60s")
-	flags.Var(&optional[int64]{&o.Seed, parseSeed, "int"}, "seed", "start of the random offsets and data")
+var alongsidePlan = map[string]bool{
+	"plan": true, "prepared": true, "termination-message-path": true, "output": true, "explain": true,
 }
 
-func (f *planFlags) inPod() bool { return f.plan != "" }
+// groups registers the flags, in the groups of the help.
+func (f *planFlags) groups() []flagGroup {
+	return []flagGroup{f.targetGroup(), f.workloadGroup(), f.streamGroup()}
+}
+
+func (f *planFlags) targetGroup() flagGroup {
+	g := newGroup("Target")
+	g.flags.StringArrayVar(&f.paths, "path", nil, "`directory`, block device to overwrite, or "+workload.NullPath+
+		", which answers at once and shows the load generator's own ceiling; several are striped over")
+	g.flags.Var(&optional[int64]{&f.stripeSize, bytesize.Parse, "size"}, "stripe-size",
+		"with several paths: how much lies on one before the next ("+bytesize.Format(defaultStripeSizeBytes)+")")
+	g.flags.BoolVar(&f.overwriteDevice, "overwrite-device", false, "overwrite a block device that carries a filesystem or partitions")
+	f.ioEngine = choice[workload.IOEngine]{value: workload.Auto, spellings: ioEngines}
+	g.flags.Var(&f.ioEngine, "io-engine", "kernel interface; only auto falls back to another")
+	return g
+}
+
+func (f *planFlags) workloadGroup() flagGroup {
+	g, o := newGroup("Workload"), &f.override
+	g.flags.StringSliceVar(&f.presets, "preset", nil, "`preset`, may be repeated: "+strings.Join(workload.Presets(), ", "))
+	g.flags.StringVar(&f.name, "name", "", "`name` of the workload in the result")
+	g.flags.IntVar(&f.repetitions, "repetitions", 1, "how often each workload is measured")
+	g.flags.Var(&optional[workload.Duration]{&o.Warmup, parseDuration, "duration"}, "warmup",
+		"load before the window (3s without a preset)")
+	g.flags.Var(&optional[workload.Duration]{&o.Duration, parseDuration, "duration"}, "duration",
+		"length of the window (60s without a preset)")
+	g.flags.Var(&optional[int64]{&o.Operations, largeNumber, "int"}, "operations",
+		"end the window after so many operations; --duration is then the longest it takes")
+	drain := g.flags.VarPF(&optional[bool]{&o.Drain, parseBool, "bool"}, "drain", "",
+		"go on after the window until burst credits are used up, at most 45 minutes")
+	drain.NoOptDefVal = "true"
+	g.flags.Var(&optional[int64]{&o.FileSizeBytes, bytesize.Parse, "size"}, "file-size",
+		"size of the file, such as 4Gi, the default without a preset; a default shrinks to the room there is")
+	g.flags.Var(optionalWord(&o.Layout, layouts), "layout",
+		"whether the file is written before, only allocated, or grows with each write")
+	g.flags.Var(optionalWord(&o.DirectIO, directIOs), "direct-io", "bypass the page cache, or go through it")
+	verify := g.flags.VarPF(&optional[bool]{&o.Verify, parseBool, "bool"}, "verify", "",
+		"check on each read that the block is the one that was written there")
+	verify.NoOptDefVal = "true"
+	g.flags.Var(&optional[int64]{&o.Seed, largeNumber, "int"}, "seed", "start of the random offsets and data")
+	return g
+}
+
+func (f *planFlags) streamGroup() flagGroup {
+	g := newGroup("Stream")
+	registerStream(g.flags, &f.override.Stream)
+	g.flags.Var(&streamList{&f.override.Streams}, "stream",
+		"one of several streams that run at the same time, may be repeated; the keys are name and the flags above: "+
+			"'name=log,pattern=sequential,read-percent=0,block-size=32Ki'")
+	return g
+}
 
 // build makes the plan. Its errors name the flag, or the field of the plan.
 func (f *planFlags) build(c *cobra.Command) (workload.Plan, error) {
-	if f.inPod() {
-		return f.parsePlan(c)
+	plan := f.assemble
+	if c.Flags().Changed("plan") {
+		plan = func() (workload.Plan, error) { return f.parsePlan(c) }
 	}
-	p, err := f.assemble()
+	p, err := plan()
+	if err == nil {
+		err = p.Validate()
+	}
 	if err != nil {
 		return p, invalid(err)
 	}
@@ -79,39 +110,41 @@ func (f *planFlags) build(c *cobra.Command) (workload.Plan, error) {
 }
 
 func (f *planFlags) parsePlan(c *cobra.Command) (workload.Plan, error) {
+	var p workload.Plan
 	for _, flag := range changed(c) {
 		if !alongsidePlan[flag] {
-			return workload.Plan{}, invalid(fmt.Errorf("--%s with --plan, which says that already: leave one out", flag))
+			return p, fmt.Errorf("--%s with --plan, which says that already: leave one out", flag)
 		}
 	}
-	var p workload.Plan
+	if strings.TrimSpace(f.plan) == "" {
+		return p, errors.New("--plan is empty: give a plan as JSON, or leave it out for the flags of its fields")
+	}
 	d := json.NewDecoder(bytes.NewReader([]byte(f.plan)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
-		return p, invalid(fmt.Errorf("--plan: %w", err))
+		return p, fmt.Errorf("--plan: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return p, invalid(errors.New("--plan: something follows the plan: give one JSON object alone"))
+		return p, errors.New("--plan: something follows the plan: give one JSON object alone")
 	}
 	return p, nil
 }
 
 func (f *planFlags) assemble() (workload.Plan, error) {
 	p := workload.Plan{IOEngine: f.ioEngine.value, Repetitions: f.repetitions, OverwriteDevice: f.overwriteDevice}
-	path, target, err := detect(f.path)
-	if err != nil {
+	if err := f.assembleTarget(&p); err != nil {
 		return p, err
 	}
-	p.Target, p.Sets = target, [][]string{{path}}
 	if len(f.presets) == 0 {
 		name := f.name
 		if name == "" {
 			name = "custom"
 		}
-		p.Workloads, err = workload.Resolve("", name, f.override)
+		ws, err := workload.Resolve("", name, f.override)
 		if err != nil {
 			return p, fmt.Errorf("%w: give --preset, or --pattern, --read-percent and --block-size", err)
 		}
+		p.Workloads = ws
 		return p, nil
 	}
 	for _, preset := range f.presets {
@@ -124,14 +157,42 @@ func (f *planFlags) assemble() (workload.Plan, error) {
 	return p, nil
 }
 
+func (f *planFlags) assembleTarget(p *workload.Plan) error {
+	if len(f.paths) == 0 {
+		return errors.New("--path is missing: give a directory on the disk to measure, or a block device")
+	}
+	var set []string
+	for _, path := range f.paths {
+		absolute, kind, err := detect(path)
+		if err != nil {
+			return err
+		}
+		if p.Target != "" && kind != p.Target {
+			return fmt.Errorf("--path %s is a %s, the one before a %s: stripe over volumes of one kind", path, kind, p.Target)
+		}
+		p.Target, set = kind, append(set, absolute)
+	}
+	p.Sets = [][]string{set}
+	switch {
+	case f.stripeSize != nil:
+		p.StripeSizeBytes = *f.stripeSize
+	case len(set) > 1:
+		p.StripeSizeBytes = defaultStripeSizeBytes
+	}
+	return nil
+}
+
 // detect tells a directory from a block device.
 func detect(path string) (string, workload.TargetKind, error) {
 	if path == "" {
-		return "", "", errors.New("--path is missing: give a directory on the disk to measure, or a block device")
+		return "", "", errors.New("--path is empty: give a directory on the disk to measure, or a block device")
 	}
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return "", "", fmt.Errorf("--path %s: %w", path, err)
+	}
+	if absolute == workload.NullPath {
+		return absolute, workload.NullDevice, nil
 	}
 	info, err := os.Stat(absolute)
 	switch {
@@ -154,28 +215,4 @@ func invalid(err error) error {
 		return failure
 	}
 	return report.Failf(report.ReasonInvalidPlan, "%v", err)
-}
-
-func parseDuration(s string) (workload.Duration, error) {
-	d, err := time.ParseDuration(s)
-	if err != nil {
-		return 0, errors.New("write a number with a unit, such as 60s or 1m30s")
-	}
-	return workload.Duration(d), nil
-}
-
-func wholeNumber(s string) (int, error) {
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		return 0, errors.New("write a whole number, such as 4")
-	}
-	return n, nil
-}
-
-func parseSeed(s string) (int64, error) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return 0, errors.New("write a whole number below 2^63")
-	}
-	return n, nil
 }
