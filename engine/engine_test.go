@@ -108,6 +108,128 @@ func checkFigures(t *testing.T, w workload.Workload, r *report.Workload) {
 	}
 }
 
+// Every preset runs, in less time and space than it asks for, and gives what it is about.
+func TestEveryPresetRuns(t *testing.T) {
+	brief, size := workload.Duration(200*time.Millisecond), int64(64<<20)
+	for _, preset := range workload.Presets() {
+		if preset == "profile" { // made of the others
+			continue
+		}
+		t.Run(preset, func(t *testing.T) {
+			o := workload.Override{Duration: &brief, Warmup: &brief}
+			ws, err := workload.Resolve(preset, "", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range ws {
+				ws[i].FileSizeBytes = min(ws[i].FileSizeBytes, size)
+				for j := range ws[i].Streams {
+					// At 6 IOPS nothing would come in so short a time.
+					ws[i].Streams[j].RateLimitIOPS = max(ws[i].Streams[j].RateLimitIOPS, min(ws[i].Streams[j].RateLimitIOPS*100, 100))
+					ws[i].Streams[j].FlushInterval = min(ws[i].Streams[j].FlushInterval, workload.Duration(100*time.Millisecond))
+				}
+			}
+			dir := disktest.Dir(t)
+			p := workload.Plan{Target: workload.Directory, Sets: [][]string{{dir}}, IOEngine: workload.Auto, Repetitions: 1, Workloads: ws}
+			r := mustRun(t, p, Options{})
+			for i, w := range ws {
+				got := r.Workloads[i]
+				if (got.Read != nil) != w.Reads() || (got.Write != nil) != w.Writes() || (got.Flush != nil) != w.Flushes() {
+					t.Errorf("%s: reads %v, writes %v, flushes %v", w.Name, got.Read, got.Write, got.Flush)
+				}
+				if len(w.Streams) > 1 && len(got.Streams) != len(w.Streams) {
+					t.Errorf("%s: %d streams of %d", w.Name, len(got.Streams), len(w.Streams))
+				}
+			}
+			if left := leftovers(t, dir); left != nil {
+				t.Errorf("%v are left", left)
+			}
+		})
+	}
+}
+
+// Volumes that are striped over hold the stripes of one address space: what one engine wrote there,
+// with checksums, another reads back, at blocks below and above the stripe.
+func TestStripedVolumesVerify(t *testing.T) {
+	for _, block := range []int64{8 << 10, 256 << 10} {
+		dirs := []string{disktest.Dir(t), disktest.Dir(t), disktest.Dir(t)}
+		p := small(dirs[0], workload.Auto)
+		p.Sets, p.StripeSizeBytes = [][]string{dirs}, 64<<10
+		p.Workloads[0].Verify = true
+		s := &p.Workloads[0].Streams[0]
+		s.BlockSizeBytes, s.Sync = block, workload.SyncNone
+		r := mustRun(t, p, Options{})
+		if total := r.Workloads[0].Total; total.Bytes != total.Operations*block {
+			t.Errorf("block of %d: %+v", block, total)
+		}
+		for _, dir := range dirs {
+			if left := leftovers(t, dir); left != nil {
+				t.Errorf("%v are left", left)
+			}
+		}
+	}
+}
+
+// A set for each repetition: each volume is written and measured.
+func TestAVolumeForEachRepetition(t *testing.T) {
+	dirs := []string{disktest.Dir(t), disktest.Dir(t)}
+	p := small(dirs[0], workload.Auto)
+	p.Sets = [][]string{{dirs[0]}, {dirs[1]}}
+	if err := Prepare(context.Background(), p, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range dirs {
+		if left := leftovers(t, dir); len(left) != 1 {
+			t.Errorf("prepare left %v in %s", left, dir)
+		}
+	}
+	if r := mustRun(t, p, Options{Prepared: true}); len(r.Workloads[0].Repetitions) != 2 {
+		t.Errorf("%d repetitions", len(r.Workloads[0].Repetitions))
+	}
+	for _, dir := range dirs {
+		if left := leftovers(t, dir); left != nil {
+			t.Errorf("%v are left", left)
+		}
+	}
+}
+
+// A disk that gives back something else than was written is found out, and named.
+func TestCorruptionIsFound(t *testing.T) {
+	dir := disktest.Dir(t)
+	p := small(dir, workload.Auto)
+	p.Workloads[0].Verify, p.Workloads[0].Streams[0].ReadPercent = true, 100
+	if err := Prepare(context.Background(), p, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, volume.FileName), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := int64(0); at < p.Workloads[0].FileSizeBytes; at += 1 << 20 {
+		if _, err := f.WriteAt([]byte("rot"), at+100); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Run(context.Background(), p, Options{Prepared: true})
+	if f := AsFailure(err); f.Reason != report.ReasonDataCorruption || !strings.HasPrefix(f.Message, "read of 8192 bytes at offset ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The load generator's own ceiling here, and nothing of a disk.
+func TestNullDevice(t *testing.T) {
+	p := small(workload.NullPath, workload.Auto)
+	p.Target = workload.NullDevice
+	p.Workloads[0].Streams[0].ReadPercent, p.Workloads[0].Streams[0].BlockSizeBytes = 100, 4096
+	r := mustRun(t, p, Options{})
+	if r.DirectIO || r.Target.Device != "" || r.Workloads[0].Device != nil || r.Workloads[0].Total.IOPS < 1000 {
+		t.Errorf("direct %t, target %+v, %+v", r.DirectIO, r.Target, r.Workloads[0].Total)
+	}
+}
+
 // Mean latency x IOPS is the number of outstanding I/Os: a check of the clock, of the window and
 // of the queue against one another, on a real disk. The law holds but for the I/Os that cross a bound of
 // the window: at most all outstanding ones, each by its latency. A scripted disk has none, see
@@ -212,7 +334,7 @@ func TestInterruptedWhileMeasuring(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	start := time.Now()
-	_, err := Run(ctx, p, Options{Progress: func(e Event) {
+	r, err := Run(ctx, p, Options{Progress: func(e Event) {
 		if e.Phase == Measuring {
 			cancel()
 		}
@@ -222,6 +344,14 @@ func TestInterruptedWhileMeasuring(t *testing.T) {
 	}
 	if took := time.Since(start); took > drainGrace {
 		t.Errorf("it took %s to stop", took)
+	}
+	// What was measured until then is there, over the time it took.
+	if r == nil || len(r.Workloads) != 1 {
+		t.Fatalf("partial report %+v", r)
+	}
+	if w := r.Workloads[0]; w.Total == nil || w.WindowNanos <= 0 || w.WindowNanos > int64(time.Minute) ||
+		math.Abs(w.Total.IOPS-report.PerSecond(w.Total.Operations, w.WindowNanos)) > 1 {
+		t.Errorf("partial figures %+v over %d ns", w.Total, w.WindowNanos)
 	}
 	if left := leftovers(t, dir); left != nil {
 		t.Errorf("%v are left", left)

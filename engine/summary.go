@@ -4,79 +4,116 @@
 package engine
 
 import (
-	"time"
-
 	"github.com/diskbench/diskbench/engine/histogram"
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"
 )
 
-// seriesInterval is the length of a point of the series: the least number of whole seconds with
-// which all repetitions together stay within report.MaxSeriesPoints, and the whole duration where
-// that is shorter than a second.
-func seriesInterval(duration time.Duration, repetitions int) time.Duration {
-	if duration < time.Second {
-		return duration
-	}
-	interval := time.Second
-	for pointsOf(duration, interval)*repetitions > report.MaxSeriesPoints {
-		interval += time.Second
-	}
-	return interval
-}
-
-func pointsOf(duration, interval time.Duration) int {
-	return int((duration + interval - 1) / interval)
-}
-
-// summary makes the result of a workload of its repetitions.
-func summary(w workload.Workload, interval time.Duration, repetitions []*measured) report.Workload {
-	duration := w.Duration.Std()
-	result := report.Workload{
-		Name: w.Name, FileSizeBytes: w.FileSizeBytes,
-		WindowNanos: int64(duration) * int64(len(repetitions)),
-		Series:      report.Series{IntervalNanos: int64(interval)},
-	}
-	reads, writes := histogram.New(), histogram.New()
+// summary makes the result of a workload of its repetitions, at least one.
+func summary(w workload.Workload, repetitions []*measured) report.Workload {
+	result := report.Workload{Name: w.Name, FileSizeBytes: w.FileSizeBytes}
+	streams := make([]streamFigures, len(w.Streams))
 	for _, m := range repetitions {
-		merge(reads, m.reads)
-		merge(writes, m.writes)
-		result.Repetitions = append(result.Repetitions, repetition(m, duration))
-		result.Series.IOPS = append(result.Series.IOPS, rates(m.series, interval, duration)...)
-		result.CPU.UserNanos += m.cpu.UserNanos
-		result.CPU.SystemNanos += m.cpu.SystemNanos
-		result.CPU.BusiestWorkerPercent = max(result.CPU.BusiestWorkerPercent, m.cpu.BusiestWorkerPercent)
+		result.WindowNanos += m.window
+		for i, s := range m.streams {
+			merge(&streams[i].reads, s.reads)
+			merge(&streams[i].writes, s.writes)
+			merge(&streams[i].flushes, s.flushes)
+		}
+		result.Repetitions = append(result.Repetitions, repetition(m))
+		result.CPU = addCPU(result.CPU, m.cpu)
+		result.Device = addDevice(result.Device, m.device)
+		if result.Drained == nil {
+			result.Drained = m.drained
+		}
 	}
-	result.Read = figures(reads, w.Streams[0].BlockSizeBytes, result.WindowNanos)
-	result.Write = figures(writes, w.Streams[0].BlockSizeBytes, result.WindowNanos)
-	reads.Merge(writes)
-	result.Total = figures(reads, w.Streams[0].BlockSizeBytes, result.WindowNanos)
+	figuresOf(&result, w, streams)
+	analyze(&result, repetitions)
 	return result
 }
 
-func repetition(m *measured, duration time.Duration) report.Repetition {
-	all := histogram.New()
-	merge(all, m.reads)
-	merge(all, m.writes)
-	return report.Repetition{
-		IOPS:     report.PerSecond(all.Count(), int64(duration)),
-		P99Nanos: all.Percentile(99),
+// figuresOf fills in the figures of the directions and of several streams.
+func figuresOf(r *report.Workload, w workload.Workload, streams []streamFigures) {
+	var read, write, flush, total direction
+	for i, s := range streams {
+		block := w.Streams[i].BlockSizeBytes
+		read.add(s.reads, block)
+		write.add(s.writes, block)
+		flush.add(s.flushes, 0)
+		if len(streams) == 1 {
+			continue
+		}
+		var one [3]direction
+		one[0].add(s.reads, block)
+		one[1].add(s.writes, block)
+		one[2].add(s.flushes, 0)
+		r.Streams = append(r.Streams, report.Stream{
+			Name: w.Streams[i].Name,
+			Read: one[0].figures(r.WindowNanos), Write: one[1].figures(r.WindowNanos), Flush: one[2].figures(r.WindowNanos),
+		})
 	}
+	total.merge(read)
+	total.merge(write)
+	r.Read, r.Write, r.Flush = read.figures(r.WindowNanos), write.figures(r.WindowNanos), flush.figures(r.WindowNanos)
+	r.Total = total.figures(r.WindowNanos)
 }
 
-func figures(h *histogram.Histogram, blockSize, windowNanos int64) *report.Figures {
-	if h.Count() == 0 {
+// direction sums up operations of one kind.
+type direction struct {
+	latencies *histogram.Histogram
+	bytes     int64
+}
+
+func (d *direction) add(h *histogram.Histogram, block int64) {
+	merge(&d.latencies, h)
+	d.bytes += count(h) * block
+}
+
+func (d *direction) merge(o direction) {
+	merge(&d.latencies, o.latencies)
+	d.bytes += o.bytes
+}
+
+// figures of a direction; nil without operations.
+func (d *direction) figures(windowNanos int64) *report.Figures {
+	if count(d.latencies) == 0 {
 		return nil
 	}
-	return report.NewFigures(h.Count(), h.Count()*blockSize, windowNanos, h.Latency())
+	return report.NewFigures(d.latencies.Count(), d.bytes, windowNanos, d.latencies.Latency())
 }
 
-// rates turns the counts of intervals into IOPS; the last interval may be cut short by the window.
-func rates(counts []int64, interval, duration time.Duration) []float64 {
-	iops := make([]float64, len(counts))
-	for i, n := range counts {
-		covered := min(interval, duration-time.Duration(i)*interval)
-		iops[i] = report.PerSecond(n, int64(covered))
+func repetition(m *measured) report.Repetition {
+	all := histogram.New()
+	for _, s := range m.streams {
+		for _, h := range []*histogram.Histogram{s.reads, s.writes} {
+			if h != nil {
+				all.Merge(h)
+			}
+		}
 	}
-	return iops
+	return report.Repetition{IOPS: report.PerSecond(all.Count(), m.window), P99Nanos: all.Percentile(99)}
+}
+
+func addCPU(a, b report.CPU) report.CPU {
+	return report.CPU{
+		UserNanos:            a.UserNanos + b.UserNanos,
+		SystemNanos:          a.SystemNanos + b.SystemNanos,
+		BusiestWorkerPercent: max(a.BusiestWorkerPercent, b.BusiestWorkerPercent),
+		RunDelayPercent:      max(a.RunDelayPercent, b.RunDelayPercent),
+		ThrottledPercent:     max(a.ThrottledPercent, b.ThrottledPercent),
+		StealPercent:         max(a.StealPercent, b.StealPercent),
+	}
+}
+
+func addDevice(a, b *report.DeviceCounters) *report.DeviceCounters {
+	if a == nil || b == nil {
+		return b
+	}
+	return &report.DeviceCounters{
+		ReadOperations:  a.ReadOperations + b.ReadOperations,
+		WriteOperations: a.WriteOperations + b.WriteOperations,
+		ReadBytes:       a.ReadBytes + b.ReadBytes,
+		WriteBytes:      a.WriteBytes + b.WriteBytes,
+		OtherOperations: a.OtherOperations + b.OtherOperations,
+	}
 }

@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -14,41 +15,24 @@ import (
 	"github.com/diskbench/diskbench/engine/workload"
 )
 
-func TestSeriesInterval(t *testing.T) {
-	tests := []struct {
-		why         string
-		duration    time.Duration
-		repetitions int
-		want        time.Duration
-	}{
-		{"a minute fits in seconds", time.Minute, 1, time.Second},
-		{"a second more does not", 61 * time.Second, 1, 2 * time.Second},
-		{"repetitions share the points", time.Minute, 6, 6 * time.Second},
-		{"a cut last interval is a point too", 7 * time.Second, 10, 2 * time.Second},
-		{"a short window is one point", 300 * time.Millisecond, 10, 300 * time.Millisecond},
-		{"the longest window", 24 * time.Hour, 10, 4 * time.Hour},
-	}
-	for _, tt := range tests {
-		t.Run(tt.why, func(t *testing.T) {
-			got := seriesInterval(tt.duration, tt.repetitions)
-			if got != tt.want {
-				t.Errorf("interval %s, want %s", got, tt.want)
-			}
-			if n := pointsOf(tt.duration, got) * tt.repetitions; n > report.MaxSeriesPoints {
-				t.Errorf("%d points", n)
-			}
-		})
+// threeSeconds is a repetition of that length, in points of two.
+func threeSeconds(reads, writes *histogram.Histogram, series ...int64) *measured {
+	return &measured{
+		window: int64(3 * time.Second), interval: int64(2 * time.Second), series: series,
+		streams: []streamFigures{{reads: reads, writes: writes}},
 	}
 }
 
 func TestSummary(t *testing.T) {
 	w := reads(1)
-	w.Streams[0].ReadPercent, w.Duration = 50, workload.Seconds(3)
-	first := &measured{reads: filled(1000, 100), writes: filled(500, 300), series: []int64{1000, 500},
-		cpu: report.CPU{UserNanos: 1, SystemNanos: 2, BusiestWorkerPercent: 30}}
-	second := &measured{reads: filled(1400, 100), writes: filled(100, 300), series: []int64{1200, 300},
-		cpu: report.CPU{UserNanos: 10, SystemNanos: 20, BusiestWorkerPercent: 20}}
-	got := summary(w, 2*time.Second, []*measured{first, second})
+	w.Streams[0].ReadPercent = 50
+	first := threeSeconds(filled(1000, 100), filled(500, 300), 1000, 500)
+	first.cpu = report.CPU{UserNanos: 1, SystemNanos: 2, BusiestWorkerPercent: 30, StealPercent: 1}
+	first.device = &report.DeviceCounters{ReadOperations: 1000, WriteOperations: 501, OtherOperations: 7}
+	second := threeSeconds(filled(1400, 100), filled(100, 300), 1200, 300)
+	second.cpu = report.CPU{UserNanos: 10, SystemNanos: 20, BusiestWorkerPercent: 20, ThrottledPercent: 3}
+	second.device = &report.DeviceCounters{ReadOperations: 1400, WriteOperations: 100}
+	got := summary(w, []*measured{first, second})
 
 	if got.WindowNanos != 6e9 {
 		t.Errorf("window %d ns, want 6 s", got.WindowNanos)
@@ -70,24 +54,104 @@ func TestSummary(t *testing.T) {
 	if diff := cmp.Diff([]float64{500, 500, 600, 300}, got.Series.IOPS); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(report.CPU{UserNanos: 11, SystemNanos: 22, BusiestWorkerPercent: 30}, got.CPU); diff != "" {
+	wantCPU := report.CPU{UserNanos: 11, SystemNanos: 22, BusiestWorkerPercent: 30, ThrottledPercent: 3, StealPercent: 1}
+	if diff := cmp.Diff(wantCPU, got.CPU); diff != "" {
 		t.Error(diff)
+	}
+	if diff := cmp.Diff(&report.DeviceCounters{ReadOperations: 2400, WriteOperations: 601, OtherOperations: 7}, got.Device); diff != "" {
+		t.Error(diff)
+	}
+	if got.Streams != nil {
+		t.Errorf("a single stream is listed: %+v", got.Streams)
+	}
+}
+
+// Streams with blocks of their own sizes move their own bytes, and flushes none.
+func TestSummaryOfStreams(t *testing.T) {
+	w := reads(1)
+	data, log := w.Streams[0], w.Streams[0]
+	data.Name, log.Name, log.BlockSizeBytes, log.ReadPercent = "data", "log", 4*blockSize, 0
+	w.Streams = []workload.Stream{data, log}
+	m := threeSeconds(nil, nil, 900, 300)
+	m.streams = []streamFigures{{reads: filled(900, 100)}, {writes: filled(300, 500), flushes: filled(30, 9000)}}
+	got := summary(w, []*measured{m})
+	if got.Total.Operations != 1200 || got.Total.Bytes != 900*blockSize+300*4*blockSize {
+		t.Errorf("total %+v", got.Total)
+	}
+	if got.Flush == nil || got.Flush.Operations != 30 || got.Flush.Bytes != 0 || got.Flush.IOPS != 10 {
+		t.Errorf("flushes %+v", got.Flush)
+	}
+	if len(got.Streams) != 2 || got.Streams[0].Name != "data" || got.Streams[0].Write != nil || got.Streams[0].Flush != nil ||
+		got.Streams[1].Write.Bytes != 300*4*blockSize || got.Streams[1].Flush.Latency.MeanNanos != 9000 {
+		t.Errorf("streams %+v", got.Streams)
 	}
 }
 
 // A direction that the workload does not have is absent, not zero.
 func TestSummaryOfOneDirection(t *testing.T) {
-	w := reads(1)
-	w.Duration = workload.Seconds(1)
-	got := summary(w, time.Second, []*measured{{reads: filled(10, 100), series: []int64{10}}})
-	if got.Write != nil {
-		t.Errorf("writes of a read workload: %+v", got.Write)
+	got := summary(reads(1), []*measured{threeSeconds(filled(10, 100), nil, 10, 0)})
+	if got.Write != nil || got.Flush != nil {
+		t.Errorf("writes or flushes of a read workload: %+v, %+v", got.Write, got.Flush)
 	}
 	if diff := cmp.Diff(got.Read, got.Total); diff != "" {
 		t.Error(diff)
 	}
 	if got.Repetitions[0].P99Nanos != nil {
 		t.Error("a p99 of ten samples")
+	}
+}
+
+func TestShownSeriesFits(t *testing.T) {
+	const second = int64(time.Second)
+	long := func(seconds int64) *measured {
+		return &measured{window: seconds * second, interval: second, series: slicesOf(seconds, 100)}
+	}
+	tests := []struct {
+		why         string
+		repetitions []*measured
+		interval    time.Duration
+		points      int
+	}{
+		{"a minute fits in seconds", []*measured{long(60)}, time.Second, 60},
+		{"a second more does not", []*measured{long(61)}, 2 * time.Second, 31},
+		{"repetitions share the points and are not mixed", []*measured{long(7), long(7), long(7), long(7), long(7), long(7), long(7), long(7), long(7), long(7)},
+			2 * time.Second, 40},
+	}
+	for _, tt := range tests {
+		s := shown(tt.repetitions)
+		if s.IntervalNanos != int64(tt.interval) || len(s.IOPS) != tt.points {
+			t.Errorf("%s: %d points of %d ns, want %d of %s", tt.why, len(s.IOPS), s.IntervalNanos, tt.points, tt.interval)
+		}
+		for _, v := range s.IOPS {
+			if v != 100 {
+				t.Errorf("%s: %v IOPS in a steady run of 100", tt.why, v)
+			}
+		}
+	}
+}
+
+func slicesOf(n, value int64) []int64 {
+	out := make([]int64, n)
+	for i := range out {
+		out[i] = value
+	}
+	return out
+}
+
+// A cap that falls from 3,500 to 500 IOPS is told with both levels and its second, and is no steady state.
+func TestAStepIsReported(t *testing.T) {
+	m := &measured{window: int64(60 * time.Second), interval: int64(time.Second), streams: []streamFigures{{reads: filled(1000, 100)}}}
+	m.series = append(slicesOf(31, 3500), slicesOf(29, 500)...)
+	r := summary(reads(1), []*measured{m})
+	if r.Step == nil || r.Step.AtSeconds != 31 || math.Round(r.Step.BeforeIOPS) != 3500 || math.Round(r.Step.AfterIOPS) != 500 {
+		t.Errorf("step %+v, want 3,500 to 500 at second 31", r.Step)
+	}
+	if r.Steady == nil || r.Steady.State {
+		t.Errorf("steady %+v", r.Steady)
+	}
+	m.series = slicesOf(60, 500)
+	if r = summary(reads(1), []*measured{m}); r.Step != nil || r.Steady == nil || !r.Steady.State || r.Steady.VariationPercent != 0 {
+		t.Errorf("of a level: step %+v, steady %+v", r.Step, r.Steady)
 	}
 }
 

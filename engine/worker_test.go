@@ -17,6 +17,7 @@ import (
 	"github.com/diskbench/diskbench/engine/ioengine"
 	"github.com/diskbench/diskbench/engine/ioengine/scripted"
 	"github.com/diskbench/diskbench/engine/report"
+	"github.com/diskbench/diskbench/engine/seal"
 	"github.com/diskbench/diskbench/engine/workload"
 )
 
@@ -35,7 +36,14 @@ func reads(depth int) workload.Workload {
 // scriptedWorker is the real worker on a scripted engine and clock.
 func scriptedWorker(t *testing.T, w workload.Workload, bounds window, script scripted.Script) (*worker, *scripted.Engine) {
 	t.Helper()
-	buffers, err := ioengine.NewBuffers(w.Streams[0].QueueDepth, int(w.Streams[0].BlockSizeBytes))
+	s := w.Streams[0]
+	return scriptedWorkerAt(t, w, place{files: []int{0}, part: int(s.BlockSizeBytes), parts: 1}, bounds, script)
+}
+
+func scriptedWorkerAt(t *testing.T, w workload.Workload, p place, bounds window, script scripted.Script) (*worker, *scripted.Engine) {
+	t.Helper()
+	depth := w.Streams[0].QueueDepth * int(p.parts)
+	buffers, err := ioengine.NewBuffers(depth, p.part)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,10 +53,12 @@ func scriptedWorker(t *testing.T, w workload.Workload, bounds window, script scr
 		}
 	})
 	clock := &scripted.Clock{}
-	engine := scripted.New(clock, w.Streams[0].QueueDepth, script)
+	engine := scripted.New(clock, depth, script)
 	s := &shared{}
-	worker := newWorker(w, newGenerator(w, 0, 0, nil), s, buffers)
-	worker.engine, worker.clock = engine, clock.Now
+	s.budget.Store(w.Operations)
+	worker := newWorker(w, 0, newGenerator(w, 0, 0, 0, nil), p, s, buffers)
+	worker.pacer = newPacer(w.Streams[0].RateLimitIOPS, 0, 1)
+	worker.engine, worker.clock, worker.sleep = engine, clock.Now, clock.Sleep
 	worker.start(bounds)
 	return worker, engine
 }
@@ -265,5 +275,234 @@ func TestEveryWrittenBlockDiffers(t *testing.T) {
 	worker.loop()
 	if len(seen) < 1000 {
 		t.Errorf("only %d pieces were written", len(seen))
+	}
+}
+
+// A worker with a rate keeps to it, whatever the depth allows, and its latency is the disk's.
+func TestWorkerKeepsToARate(t *testing.T) {
+	w := reads(8)
+	w.Streams[0].RateLimitIOPS = 500
+	worker, engine := scriptedWorker(t, w, whole(10*time.Second), steady(time.Millisecond))
+	worker.loop()
+	if n := worker.reads.Count(); n < 4999 || n > 5001 {
+		t.Errorf("%d I/Os in 10 s, want 5,000", n)
+	}
+	if l := worker.reads.Latency(); l.MaxNanos != int64(time.Millisecond) {
+		t.Errorf("the slowest took %d ns, want the disk's 1 ms", l.MaxNanos)
+	}
+	if engine.MostInFlight != 1 {
+		t.Errorf("%d were in flight at once", engine.MostInFlight)
+	}
+}
+
+// Coordinated omission: during a stall of a second, 500 I/Os fall due. Each is timed from when it was
+// due, so that one stall shows as what 500 clients would have seen, not as one slow I/O.
+func TestAStallShowsInTheTailOfARate(t *testing.T) {
+	const stallAt = 2500
+	w := reads(1)
+	w.Streams[0].RateLimitIOPS = 500
+	worker, _ := scriptedWorker(t, w, whole(10*time.Second), taking(func(n int) time.Duration {
+		if n == stallAt {
+			return time.Second
+		}
+		return 100 * time.Microsecond
+	}))
+	worker.loop()
+	l := worker.reads.Latency()
+	if n := worker.reads.Count(); n < 4999 || n > 5001 {
+		t.Errorf("%d I/Os, want 5,000: what fell due in the stall has to be made up for", n)
+	}
+	if l.MaxNanos < int64(time.Second) || l.MaxNanos > int64(time.Second+time.Millisecond) {
+		t.Errorf("the slowest took %d ns, want a second", l.MaxNanos)
+	}
+	// Of 5,000 I/Os the 500 of the stall wait between 0 and 1 s, and those until the backlog of 95% of
+	// the time is gone: the 99th percentile lies near 0.9 s, and the 95th near 0.5 s.
+	if p := *l.P99Nanos; p < int64(850*time.Millisecond) || p > int64(time.Second) {
+		t.Errorf("p99 is %d ns, want about 0.9 s", p)
+	}
+	if p := *l.P95Nanos; p < int64(400*time.Millisecond) || p > int64(600*time.Millisecond) {
+		t.Errorf("p95 is %d ns, want about 0.5 s", p)
+	}
+}
+
+// A number of operations is exact, and ends the window.
+func TestOperationsAreCountedExactly(t *testing.T) {
+	const ms = time.Millisecond
+	for _, depth := range []int{1, 7, 32} {
+		w := reads(depth)
+		w.Operations = 1001
+		bounds := window{begin: int64(50 * ms), end: int64(time.Hour), interval: int64(time.Hour)}
+		worker, _ := scriptedWorker(t, w, bounds, steady(ms))
+		worker.loop()
+		if n := worker.reads.Count(); n != 1001 {
+			t.Errorf("depth %d: %d operations, want 1001", depth, n)
+		}
+		// Those in flight at the start of the window are the warm-up's.
+		rounds := (1001 + depth - 1) / depth
+		took := time.Duration(worker.lastCounted - bounds.begin)
+		if took < time.Duration(rounds)*ms || took > time.Duration(rounds+2)*ms {
+			t.Errorf("depth %d: the last came after %s, want %d rounds of 1 ms", depth, took, rounds)
+		}
+	}
+}
+
+// A disk too slow for the number of operations gives what it did in the longest time.
+func TestOperationsEndWithTheWindow(t *testing.T) {
+	w := reads(2)
+	w.Operations = 1_000_000
+	worker, _ := scriptedWorker(t, w, whole(time.Second), steady(time.Millisecond))
+	worker.loop()
+	if n := worker.reads.Count(); n < 1998 || n > 2002 {
+		t.Errorf("%d operations in a second, want 2,000", n)
+	}
+}
+
+// fdatasync after every so many writes, none of which is in flight meanwhile; its time is no write's.
+func TestFlushAfterWrites(t *testing.T) {
+	for _, depth := range []int{1, 4} {
+		w := reads(depth)
+		s := &w.Streams[0]
+		s.ReadPercent, s.Sync, s.FlushEvery = 0, workload.SyncFlush, 3
+		w.Operations = 300
+		worker, _ := scriptedWorker(t, w, whole(time.Hour), steady(time.Millisecond))
+		flushed := 0
+		worker.fdatasync = func() error {
+			if worker.inFlight > 0 {
+				t.Errorf("depth %d: flushed with %d in flight", depth, worker.inFlight)
+			}
+			flushed++
+			worker.sleep(5 * time.Millisecond)
+			return nil
+		}
+		worker.loop()
+		if n := worker.writes.Count(); n != 300 || flushed != 100 || worker.flushes.Count() != 100 {
+			t.Errorf("depth %d: %d writes, %d flushes of which %d counted; want 300 and 100", depth, n, flushed, worker.flushes.Count())
+		}
+		if l := worker.flushes.Latency(); l.MinNanos != l.MaxNanos || l.MinNanos != int64(5*time.Millisecond) {
+			t.Errorf("depth %d: flushes took %d to %d ns, want 5 ms", depth, l.MinNanos, l.MaxNanos)
+		}
+		if l := worker.writes.Latency(); l.MaxNanos != int64(time.Millisecond) {
+			t.Errorf("depth %d: a write took %d ns", depth, l.MaxNanos)
+		}
+	}
+}
+
+// A disk that cannot flush has lost data: that is no result.
+func TestAFailedFlushEndsTheRun(t *testing.T) {
+	w := reads(1)
+	s := &w.Streams[0]
+	s.ReadPercent, s.Sync, s.FlushEvery = 0, workload.SyncFlush, 1
+	worker, _ := scriptedWorker(t, w, whole(time.Second), steady(time.Millisecond))
+	worker.fdatasync = func() error { return unix.EIO }
+	worker.loop()
+	if f := worker.failure; f == nil || f.Reason != report.ReasonIOError || !strings.Contains(f.Message, "fdatasync: input/output error") {
+		t.Errorf("failure %v", f)
+	}
+}
+
+// RAID 0: consecutive stripes lie on consecutive volumes, each in ascending order.
+func TestStripesSpreadOverFiles(t *testing.T) {
+	tests := []struct {
+		why           string
+		stripe, block int64
+		want          []ioengine.Request
+	}{
+		{"several blocks in a stripe", 8192, 4096, []ioengine.Request{
+			{File: 0, Offset: 0}, {File: 0, Offset: 4096}, {File: 1, Offset: 0}, {File: 1, Offset: 4096},
+			{File: 2, Offset: 0}, {File: 2, Offset: 4096}, {File: 0, Offset: 8192}, {File: 0, Offset: 12288},
+		}},
+		{"a block of four stripes", 4096, 16384, []ioengine.Request{
+			{File: 0, Offset: 0}, {File: 1, Offset: 0}, {File: 2, Offset: 0}, {File: 0, Offset: 4096},
+			{File: 1, Offset: 4096}, {File: 2, Offset: 4096}, {File: 0, Offset: 8192}, {File: 1, Offset: 8192},
+		}},
+	}
+	for _, tt := range tests {
+		w := reads(1)
+		w.Streams[0].Pattern, w.Streams[0].BlockSizeBytes = workload.Sequential, tt.block
+		p := place{files: []int{0, 1, 2}, stripe: tt.stripe, part: int(min(tt.block, tt.stripe)), parts: uint32(max(1, tt.block/tt.stripe))}
+		var got []ioengine.Request
+		worker, _ := scriptedWorkerAt(t, w, p, whole(time.Second), func(_ int, r ioengine.Request) (time.Duration, int32) {
+			got = append(got, ioengine.Request{File: r.File, Offset: r.Offset})
+			return time.Millisecond, int32(p.part)
+		})
+		worker.loop()
+		if diff := cmp.Diff(tt.want, got[:len(tt.want)]); diff != "" {
+			t.Errorf("%s: %s", tt.why, diff)
+		}
+	}
+}
+
+// A block of several stripes takes as long as its slowest part, and counts once.
+func TestABlockIsDoneWithItsLastPart(t *testing.T) {
+	w := reads(2)
+	w.Streams[0].BlockSizeBytes = 4 * blockSize
+	p := place{files: []int{0, 1}, stripe: blockSize, part: blockSize, parts: 4}
+	worker, engine := scriptedWorkerAt(t, w, p, whole(time.Second), func(n int, _ ioengine.Request) (time.Duration, int32) {
+		return time.Duration(1+n%4) * time.Millisecond, blockSize
+	})
+	worker.loop()
+	if l := worker.reads.Latency(); l.MinNanos != l.MaxNanos || l.MinNanos != int64(4*time.Millisecond) {
+		t.Errorf("blocks took %d to %d ns, want 4 ms", l.MinNanos, l.MaxNanos)
+	}
+	if n := worker.reads.Count(); n < 490 || n > 500 {
+		t.Errorf("%d blocks in a second at depth 2, want 500", n)
+	}
+	if engine.MostInFlight != 8 {
+		t.Errorf("%d parts in flight, want 8", engine.MostInFlight)
+	}
+}
+
+// What is read has to be what was written there.
+func TestVerifyFindsWhatIsWrong(t *testing.T) {
+	tests := []struct {
+		why    string
+		spoil  func(block []byte, offset int64)
+		reason report.Reason
+	}{
+		{"good data", func([]byte, int64) {}, ""},
+		{"a flipped bit", func(b []byte, _ int64) { b[3000] ^= 1 }, report.ReasonDataCorruption},
+		{"zeros of a block that was lost", func(b []byte, _ int64) { clear(b) }, report.ReasonDataCorruption},
+		{"another block's data", func(b []byte, at int64) { seal.Seal(b, at+blockSize, 512) }, report.ReasonDataCorruption},
+	}
+	for _, tt := range tests {
+		w := reads(4)
+		w.Verify = true
+		var worker *worker
+		worker, _ = scriptedWorkerAt(t, w, place{files: []int{0}, part: blockSize, parts: 1, sector: 512}, whole(100*time.Millisecond),
+			func(n int, r ioengine.Request) (time.Duration, int32) {
+				block := worker.buffers.Slot(r.Slot, blockSize)
+				seal.Seal(block, r.Offset, 512)
+				if n == 50 {
+					tt.spoil(block, r.Offset)
+				}
+				return time.Millisecond, blockSize
+			})
+		worker.loop()
+		switch f := worker.failure; {
+		case tt.reason == "" && f != nil, tt.reason != "" && (f == nil || f.Reason != tt.reason):
+			t.Errorf("%s: failure %v, want %q", tt.why, f, tt.reason)
+		case f != nil && !strings.HasPrefix(f.Message, "read of 4096 bytes at offset "):
+			t.Errorf("%s: %s", tt.why, f.Message)
+		}
+	}
+}
+
+// Under Drain the load goes on after the window, outside the figures, until it is told to stop.
+func TestDrainGoesOnUncounted(t *testing.T) {
+	w := reads(4)
+	w.Drain = true
+	var worker *worker
+	worker, _ = scriptedWorker(t, w, whole(time.Second), taking(func(n int) time.Duration {
+		if n == 20_000 {
+			worker.shared.stop.Store(true)
+		}
+		return time.Millisecond
+	}))
+	worker.loop()
+	if n := worker.reads.Count(); n < 3990 || n > 4000 {
+		t.Errorf("%d counted, want the 4,000 of the window", n)
+	}
+	if n := worker.completed.Load(); n < 20_000 || n > 20_010 {
+		t.Errorf("%d completed, want 20,000", n)
 	}
 }

@@ -27,6 +27,9 @@ func (v *Volume) describeDirectory() error {
 	}
 	v.info.SizeBytes = int64(fs.Blocks) * int64(fs.Frsize)
 	v.info.Device = deviceName(uint64(st.Dev))
+	if v.info.Device != "" {
+		v.device = uint64(st.Dev)
+	}
 	mount, err := mountOf(v.path)
 	if err != nil {
 		return v.failure("find the mount of", err)
@@ -45,6 +48,7 @@ func (v *Volume) describeDevice(rdev uint64) error {
 	}
 	v.info.SizeBytes = int64(size)
 	v.info.Device = deviceName(rdev)
+	v.device = rdev
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/diskbench/diskbench/engine/ioengine"
 	"github.com/diskbench/diskbench/engine/prng"
 	"github.com/diskbench/diskbench/engine/report"
+	"github.com/diskbench/diskbench/engine/seal"
 	"github.com/diskbench/diskbench/engine/workload"
 )
 
@@ -26,10 +27,14 @@ const (
 
 // Allocate reserves the file's space, so that a full volume shows at once.
 func (v *Volume) Allocate(size int64) error {
-	if v.kind == workload.BlockDevice {
+	if v.kind != workload.Directory || size == 0 {
 		return nil
 	}
-	err := ignoringEINTR(func() error { return unix.Fallocate(v.data, 0, 0, size) })
+	return v.allocate(v.data, size)
+}
+
+func (v *Volume) allocate(fd int, size int64) error {
+	err := ignoringEINTR(func() error { return unix.Fallocate(fd, 0, 0, size) })
 	switch {
 	case err == nil, errors.Is(err, unix.EOPNOTSUPP):
 		return nil
@@ -41,10 +46,11 @@ func (v *Volume) Allocate(size int64) error {
 	}
 }
 
-// Fill writes size bytes of random data and makes them durable: reads of blocks never written
-// would be answered without the disk. Progress gets the bytes written so far, from any goroutine.
-func (v *Volume) Fill(ctx context.Context, size, seed int64, progress func(done int64)) error {
-	f := &filler{volume: v, size: size, seed: seed, progress: progress}
+// fill writes the data and makes it durable.
+func (v *Volume) fill(ctx context.Context, f *filler) error {
+	if v.kind == workload.NullDevice {
+		return nil
+	}
 	if err := f.run(ctx); err != nil {
 		return err
 	}
@@ -52,7 +58,7 @@ func (v *Volume) Fill(ctx context.Context, size, seed int64, progress func(done 
 		return err
 	}
 	if v.kind == workload.BlockDevice {
-		return v.writeMark(size)
+		return v.writeMark(f.size)
 	}
 	return nil
 }
@@ -68,6 +74,11 @@ func (v *Volume) sync() error {
 type filler struct {
 	volume     *Volume
 	size, seed int64
+	// logical gives the offset in the set's address space.
+	logical func(at int64) int64
+	// sector is the unit of seals; 0 for data without.
+	sector int
+	// progress gets the bytes of each chunk.
 	progress   func(int64)
 	next, done atomic.Int64
 }
@@ -105,12 +116,16 @@ func (f *filler) write(ctx context.Context) error {
 			return nil
 		}
 		chunk := buffers.Slot(0, int(min(fillChunk, f.size-at)))
-		source := prng.New(f.seed, at)
+		source := prng.New(f.seed, f.logical(at))
 		source.Fill(chunk)
+		for unit := 0; f.sector > 0 && unit < len(chunk); unit += f.sector {
+			seal.Seal(chunk[unit:unit+f.sector], f.logical(at+int64(unit)), f.sector)
+		}
 		if err := f.volume.writeAll(chunk, at); err != nil {
 			return err
 		}
-		f.progress(f.done.Add(int64(len(chunk))))
+		f.done.Add(int64(len(chunk)))
+		f.progress(int64(len(chunk)))
 	}
 	return nil
 }

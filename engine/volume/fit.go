@@ -4,6 +4,8 @@
 package volume
 
 import (
+	"slices"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/diskbench/diskbench/engine/report"
@@ -16,17 +18,34 @@ type Room struct {
 	Available int64
 	// Shrunk is the most that a size nobody asked for takes.
 	Shrunk int64
+	// Beside is the free space for files beside the one that workloads share.
+	Beside int64
+	// Prepared says that the shared file is there already, and no part of the free space.
+	Prepared bool
 	// Sector is the logical block size.
 	Sector int64
 	// Where names the target in messages.
 	Where string
 }
 
+// nullBytes is the size of what has none.
+const nullBytes = int64(1) << 50
+
 // Room finds the room: of a directory the free space, of a device its size. After OpenPrepared it
 // is the size that was prepared.
 func (v *Volume) Room(prepared bool) (Room, error) {
-	room := Room{Sector: v.sector, Where: v.Describe()}
+	room := Room{Sector: v.sector, Where: v.Describe(), Prepared: prepared}
+	if v.kind == workload.Directory {
+		var fs unix.Statfs_t
+		if err := unix.Fstatfs(v.dir, &fs); err != nil {
+			return room, v.failure("statfs", err)
+		}
+		room.Beside = int64(fs.Bavail) * int64(fs.Frsize)
+	}
 	switch {
+	case v.kind == workload.NullDevice:
+		room.Available, room.Shrunk = nullBytes, nullBytes
+		return room, nil
 	case prepared:
 		size, err := v.preparedSize()
 		room.Available, room.Shrunk = size, size
@@ -35,11 +54,7 @@ func (v *Volume) Room(prepared bool) (Room, error) {
 		room.Available, room.Shrunk = v.info.SizeBytes, v.info.SizeBytes
 		return room, nil
 	default:
-		var fs unix.Statfs_t
-		if err := unix.Fstatfs(v.dir, &fs); err != nil {
-			return room, v.failure("statfs", err)
-		}
-		room.Available = int64(fs.Bavail) * int64(fs.Frsize)
+		room.Available = room.Beside
 		room.Shrunk = room.Available / 100 * shrinkPercent
 		return room, nil
 	}
@@ -62,35 +77,62 @@ func (v *Volume) preparedSize() (int64, error) {
 }
 
 // Fit gives the workloads with their effective file sizes, whole numbers of blocks, and the size
-// of the file that holds the largest. A size that was asked for and does not fit, and a block that
-// is no multiple of the sector, are a *report.Failure.
+// of the file that holds the largest of those that share it, in whole sectors. A workload with a file
+// of its own needs room beside it. A size that was asked for and does not fit, and a block that is no
+// multiple of the sector, are a *report.Failure.
 func Fit(ws []workload.Workload, room Room) ([]workload.Workload, int64, error) {
-	fitted, size := make([]workload.Workload, 0, len(ws)), int64(0)
-	for _, w := range ws {
-		if failure := checkSector(w, room); failure != nil {
+	fitted, shared := slices.Clone(ws), int64(0)
+	for i := range fitted {
+		if failure := checkSector(fitted[i], room); failure != nil {
 			return nil, 0, failure
 		}
-		if w.ShrinkToFit {
-			w.FileSizeBytes = min(w.FileSizeBytes, room.Shrunk)
+		if fitted[i].OwnFile() {
+			continue
 		}
-		asked := w.FileSizeBytes
-		w.FileSizeBytes -= w.FileSizeBytes % largestBlock(w)
-		if w.FileSizeBytes > room.Available {
-			return nil, 0, report.Failf(report.ReasonNoSpace,
-				"workload %s: fileSize %d does not fit on %s, which has room for %d bytes: ask for less or take a larger volume",
-				w.Name, asked, room.Where, room.Available)
+		if failure := fit(&fitted[i], room); failure != nil {
+			return nil, 0, failure
 		}
-		for _, s := range w.Streams {
-			if first, end := s.Range.Blocks(w.FileSizeBytes, s.BlockSizeBytes); end-first < int64(s.Threads) {
-				return nil, 0, report.Failf(report.ReasonNoSpace,
-					"workload %s needs a file with at least %d blocks of %d bytes in the range from %g to %g percent, "+
-						"%s has room for a file of %d bytes: take a larger volume", w.Name, s.Threads, s.BlockSizeBytes,
-					s.Range.StartPercent, s.Range.EndPercent, room.Where, room.Shrunk)
-			}
-		}
-		fitted, size = append(fitted, w), max(size, w.FileSizeBytes)
+		shared = max(shared, fitted[i].FileSizeBytes)
 	}
-	return fitted, size, nil
+	shared = (shared + room.Sector - 1) / room.Sector * room.Sector
+	beside := room
+	beside.Available = room.Beside
+	if !room.Prepared {
+		beside.Available -= shared
+	}
+	beside.Shrunk = beside.Available / 100 * shrinkPercent
+	for i := range fitted {
+		if !fitted[i].OwnFile() {
+			continue
+		}
+		if failure := fit(&fitted[i], beside); failure != nil {
+			return nil, 0, failure
+		}
+	}
+	return fitted, shared, nil
+}
+
+// fit gives one workload its file size.
+func fit(w *workload.Workload, room Room) *report.Failure {
+	if w.ShrinkToFit {
+		w.FileSizeBytes = min(w.FileSizeBytes, room.Shrunk)
+	}
+	asked := w.FileSizeBytes
+	w.FileSizeBytes -= w.FileSizeBytes % largestBlock(*w)
+	if w.FileSizeBytes > room.Available {
+		return report.Failf(report.ReasonNoSpace,
+			"workload %s: fileSize %d does not fit on %s, which has room for %d bytes: ask for less or take a larger volume",
+			w.Name, asked, room.Where, room.Available)
+	}
+	for _, s := range w.Streams {
+		if first, end := s.Range.Blocks(w.FileSizeBytes, s.BlockSizeBytes); end-first < int64(s.Threads) {
+			return report.Failf(report.ReasonNoSpace,
+				"workload %s needs a file with at least %d blocks of %d bytes in the range from %g to %g percent, "+
+					"%s has room for a file of %d bytes: take a larger volume", w.Name, s.Threads, s.BlockSizeBytes,
+				s.Range.StartPercent, s.Range.EndPercent, room.Where, room.Shrunk)
+		}
+	}
+	return nil
 }
 
 func largestBlock(w workload.Workload) int64 {

@@ -22,7 +22,7 @@ func TestFit(t *testing.T) {
 	const gib = int64(1) << 30
 	load := func(block, size int64, shrink bool) workload.Workload {
 		return workload.Workload{
-			Name: "load", FileSizeBytes: size, ShrinkToFit: shrink,
+			Name: "load", FileSizeBytes: size, ShrinkToFit: shrink, Layout: workload.Written,
 			Streams: []workload.Stream{{BlockSizeBytes: block, Threads: 4, Range: workload.Whole}},
 		}
 	}
@@ -55,7 +55,7 @@ func TestFit(t *testing.T) {
 				t.Errorf("file of %d, want %d; %s", file, tt.file, diff)
 			}
 			// A later process finds only the file: it has to come to the same sizes.
-			again, size, err := Fit(tt.loads, Room{Available: file, Shrunk: file, Sector: 512})
+			again, size, err := Fit(tt.loads, Room{Available: file, Shrunk: file, Sector: 512, Prepared: true})
 			if err != nil || size != file {
 				t.Errorf("in the prepared file: %d, %v", size, err)
 			}
@@ -67,7 +67,7 @@ func TestFit(t *testing.T) {
 }
 
 func TestFitRefuses(t *testing.T) {
-	load := workload.Workload{Name: "load", FileSizeBytes: 2 << 30, Streams: []workload.Stream{{BlockSizeBytes: 6144, Threads: 4, Range: workload.Whole}}}
+	load := workload.Workload{Name: "load", Layout: workload.Written, FileSizeBytes: 2 << 30, Streams: []workload.Stream{{BlockSizeBytes: 6144, Threads: 4, Range: workload.Whole}}}
 	small := load
 	small.ShrinkToFit = true
 	room := Room{Available: 1 << 30, Shrunk: 800 << 20, Sector: 512, Where: "/data (/dev/sdc)"}

@@ -40,6 +40,8 @@ type Volume struct {
 	data int
 	// name is the file's current name in the directory; empty when it has none.
 	name string
+	// device is the number of the block device under it; 0 where there is none.
+	device uint64
 	// sector is the alignment that direct I/O asks for.
 	sector int64
 	info   report.Target
@@ -49,9 +51,12 @@ type Volume struct {
 func Open(kind workload.TargetKind, path string) (*Volume, error) {
 	v := &Volume{kind: kind, path: path, dir: -1, data: -1}
 	var err error
-	if kind == workload.BlockDevice {
+	switch kind {
+	case workload.BlockDevice:
 		err = v.openDevice()
-	} else {
+	case workload.NullDevice:
+		err = v.openNull()
+	default:
 		err = v.openDirectory()
 	}
 	if err != nil {
@@ -96,11 +101,33 @@ func (v *Volume) openDevice() error {
 	return v.describeDevice(st.Rdev)
 }
 
+// openNull makes sure that it is the device that answers at once.
+func (v *Volume) openNull() error {
+	fd, err := unix.Open(v.path, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return v.failure("open", err)
+	}
+	v.data, v.sector = fd, minSector
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return v.failure("stat", err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFCHR || uint64(st.Rdev) != unix.Mkdev(1, 5) {
+		return report.Failf(report.ReasonTargetNotFound, "%s is not the kernel's zero device", v.path)
+	}
+	v.info.LogicalBlockBytes = minSector
+	return nil
+}
+
 // Create makes the empty file, in place of what an earlier run that crashed may have left, or
 // checks that the device carries nothing that would be lost.
 func (v *Volume) Create(overwriteDevice bool) error {
-	if v.kind == workload.BlockDevice {
+	switch v.kind {
+	case workload.BlockDevice:
 		return v.refuseSignature(overwriteDevice)
+	case workload.NullDevice:
+		return nil
+	case workload.Directory:
 	}
 	for _, name := range []string{FileName, partialName} {
 		if err := unix.Unlinkat(v.dir, name, 0); err != nil && !errors.Is(err, unix.ENOENT) {
@@ -123,8 +150,12 @@ func (v *Volume) Create(overwriteDevice bool) error {
 
 // OpenPrepared opens what an earlier Prepare of the same target left.
 func (v *Volume) OpenPrepared() error {
-	if v.kind == workload.BlockDevice {
+	switch v.kind {
+	case workload.BlockDevice:
 		return v.readMark()
+	case workload.NullDevice:
+		return nil
+	case workload.Directory:
 	}
 	const flags = unix.O_RDWR | unix.O_NOFOLLOW | unix.O_DIRECT | unix.O_CLOEXEC
 	fd, err := unix.Openat(v.dir, FileName, flags, 0)
@@ -192,19 +223,23 @@ func (v *Volume) Discard() {
 	v.data, v.dir = -1, -1
 }
 
-// Reopen opens the file or device once more for one worker, so that workers do not contend for one
-// open file's counters. With dsync every write is durable before it completes. It works through
-// /proc, since the file may have no name any more.
-func (v *Volume) Reopen(dsync bool) (*os.File, error) {
-	flags := unix.O_RDWR | unix.O_DIRECT | unix.O_CLOEXEC
-	if dsync {
+// open opens the file or device once more for one worker, so that workers do not contend for one
+// open file's counters. It works through /proc, since the file may have no name any more.
+func (v *Volume) open(o OpenOptions) (*os.File, error) { return v.reopen(v.data, o) }
+
+func (v *Volume) reopen(fd int, o OpenOptions) (*os.File, error) {
+	flags := unix.O_RDWR | unix.O_CLOEXEC
+	if !o.Buffered && v.kind != workload.NullDevice {
+		flags |= unix.O_DIRECT
+	}
+	if o.DSync {
 		flags |= unix.O_DSYNC
 	}
-	fd, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", v.data), flags, 0)
+	opened, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), flags, 0)
 	if err != nil {
 		return nil, v.failure("reopen", err)
 	}
-	return os.NewFile(uintptr(fd), filepath.Base(v.path)), nil
+	return os.NewFile(uintptr(opened), filepath.Base(v.path)), nil
 }
 
 // Info is what was found of the target. LogicalBlockBytes is there after ProveDirectIO.

@@ -31,7 +31,7 @@ func laidOut(t *testing.T, kind workload.TargetKind, path string, size int64) *V
 		v.Create(false),
 		v.ProveDirectIO(),
 		v.Allocate(size),
-		v.Fill(context.Background(), size, 1, func(int64) {}),
+		fillWith(context.Background(), v, size, func(int64) {}),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -122,7 +122,7 @@ func TestPreparedFileIsFoundAndThenGone(t *testing.T) {
 	if names := entries(t, dir); len(names) != 0 {
 		t.Errorf("%v are left while running: a killed run would leave them for ever", names)
 	}
-	f, err := v.Reopen(true)
+	f, err := v.open(OpenOptions{DSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestInterruptedLayoutSaysHowFarItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	err := v.Fill(ctx, 64*mib, 1, func(done int64) {
+	err := fillWith(ctx, v, 64*mib, func(done int64) {
 		if done >= 4*mib {
 			cancel()
 		}
@@ -306,7 +306,7 @@ func TestFullVolume(t *testing.T) {
 	}
 	expectFailure(t, v.Allocate(64*mib), report.ReasonNoSpace, "a file of 67108864 bytes does not fit on "+dir)
 	// Without the reservation the layout itself must notice.
-	expectFailure(t, v.Fill(context.Background(), 64*mib, 1, func(int64) {}), report.ReasonNoSpace, "no space left on device")
+	expectFailure(t, fillWith(context.Background(), v, 64*mib, func(int64) {}), report.ReasonNoSpace, "no space left on device")
 	v.Discard()
 	if names := entries(t, dir); slices.Contains(names, partialName) {
 		t.Errorf("%v are left", names)
@@ -334,7 +334,7 @@ func TestSectorIsFound(t *testing.T) {
 	if err != nil || room.Sector != 4096 || room.Available != 16*mib {
 		t.Fatalf("room %+v, %v; want 16 MiB of 4096-byte sectors", room, err)
 	}
-	small := workload.Workload{Name: "small", FileSizeBytes: mib, Streams: []workload.Stream{{BlockSizeBytes: 512, Threads: 1, Range: workload.Whole}}}
+	small := workload.Workload{Name: "small", Layout: workload.Written, FileSizeBytes: mib, Streams: []workload.Stream{{BlockSizeBytes: 512, Threads: 1, Range: workload.Whole}}}
 	_, _, err = Fit([]workload.Workload{small}, room)
 	expectFailure(t, err, report.ReasonInvalidPlan,
 		"blockSize 512 is below the logical block size 4096 of "+device+": use a multiple of 4096")
@@ -381,4 +381,9 @@ func TestDeviceInUseIsRefused(t *testing.T) {
 	disktest.Mount(t, device)
 	_, err := Open(workload.BlockDevice, device)
 	expectFailure(t, err, report.ReasonDeviceInUse, device+" is mounted or held")
+}
+
+func fillWith(ctx context.Context, v *Volume, size int64, progress func(int64)) error {
+	s := &Set{members: []*Volume{v}}
+	return s.Fill(ctx, size, FillOptions{Seed: 1}, progress)
 }

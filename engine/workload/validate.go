@@ -279,6 +279,7 @@ func (w Workload) validateStream(p Plan, s Stream) error {
 		inRange("readPercent", s.ReadPercent, 0, 100),
 		s.validateBlockSize(w.Buffered()),
 		s.validateStripe(p.StripeSizeBytes),
+		s.validateNull(p.Target),
 		inRange("threads", s.Threads, 1, MaxThreads),
 		inRange("queueDepth", s.QueueDepth, 1, MaxQueueDepth),
 		s.validateSync(),
@@ -345,6 +346,14 @@ func (s Stream) validateStripe(stripe int64) error {
 	if stripe != 0 && stripe%s.BlockSizeBytes != 0 && s.BlockSizeBytes%stripe != 0 {
 		return fmt.Errorf("blockSize %d neither divides nor is a multiple of stripeSize %d: use sizes of which one divides the other",
 			s.BlockSizeBytes, stripe)
+	}
+	return nil
+}
+
+// validateNull: the kernel fills a page at a time.
+func (s Stream) validateNull(target TargetKind) error {
+	if target == NullDevice && s.BlockSizeBytes > 4*kib {
+		return fmt.Errorf("blockSize %d on a %s, which gives at most 4Ki at once: lower it", s.BlockSizeBytes, NullDevice)
 	}
 	return nil
 }

@@ -236,6 +236,9 @@ func TestValidateRefuses(t *testing.T) {
 			p.Sets, p.StripeSizeBytes, s.BlockSizeBytes = [][]string{manyPaths(2)}, 65536, 24576
 		}, "blockSize 24576 neither divides nor is a multiple of stripeSize 65536"},
 		{"a null device of one's own", func(p *Plan, _ *Workload, _ *Stream) { p.Target = NullDevice }, `path "/data": a NullDevice is /dev/zero`},
+		{"more than a page of nothing", func(p *Plan, _ *Workload, s *Stream) {
+			p.Target, p.Sets, s.BlockSizeBytes = NullDevice, [][]string{{NullPath}}, 8192
+		}, "blockSize 8192 on a NullDevice, which gives at most 4Ki at once"},
 		{"an engine from elsewhere", func(p *Plan, _ *Workload, _ *Stream) { p.IOEngine = "posixaio" }, `ioEngine "posixaio": use Auto, IOUring, LibAIO or Sync`},
 		{"no repetition", func(p *Plan, _ *Workload, _ *Stream) { p.Repetitions = 0 }, "repetitions 0 is outside 1 to 10"},
 		{"too many repetitions", func(p *Plan, _ *Workload, _ *Stream) { p.Repetitions = 11 }, "repetitions 11 is outside 1 to 10"},
