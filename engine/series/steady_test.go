@@ -33,8 +33,8 @@ func TestSteadyState(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
 			got, ok := series.SteadyState(tt.rounds)
-			near := math.Abs(got.Range-tt.want.Range) < 1e-9 && math.Abs(got.Slope-tt.want.Slope) < 1e-9 && close(got.Mean, tt.want.Mean)
-			if !ok || !near || got.Steady != tt.want.Steady {
+			same := math.Abs(got.Range-tt.want.Range) < 1e-9 && math.Abs(got.Slope-tt.want.Slope) < 1e-9 && near(got.Mean, tt.want.Mean)
+			if !ok || !same || got.Steady != tt.want.Steady {
 				t.Errorf("SteadyState(%v) = %+v, %t; want %+v", tt.rounds, got, ok, tt.want)
 			}
 		})

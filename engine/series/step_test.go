@@ -127,14 +127,14 @@ func TestFindStep(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
 			got, found := series.FindStep(tt.shape.values(tt.n))
-			if !found || got.Index != tt.want.Index || !close(got.Before, tt.want.Before) || !close(got.After, tt.want.After) {
+			if !found || got.Index != tt.want.Index || !near(got.Before, tt.want.Before) || !near(got.After, tt.want.After) {
 				t.Errorf("FindStep = %+v, %t; want %+v", got, found, tt.want)
 			}
 		})
 	}
 }
 
-func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b)) }
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b)) }
 
 func TestNoStep(t *testing.T) {
 	tests := []struct {
@@ -185,8 +185,8 @@ func TestFindStepInNoise(t *testing.T) {
 		before, after float64
 		n             int
 		cv, memory    float64
-		// found and near are the least shares of the runs with a step, and with it within a second.
-		found, near float64
+		// found and exact are the least shares of the runs with a step, and with it within a second.
+		found, exact float64
 	}{
 		{"a quiet disk whose credits run out", 3500, 500, 600, 0.02, 0, 1, 1},
 		{"a noisy one", 3500, 500, 600, 0.10, 0, 1, 1},
@@ -200,7 +200,7 @@ func TestFindStepInNoise(t *testing.T) {
 	const runs = 300
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
-			found, near := 0, 0
+			found, exact := 0, 0
 			for seed := range uint64(runs) {
 				down, up := halfway(tt.before, tt.after), halfway(tt.after, tt.before)
 				for _, s := range []shape{down, up} {
@@ -210,12 +210,12 @@ func TestFindStepInNoise(t *testing.T) {
 					}
 					found++
 					if step.Index >= tt.n/2-1 && step.Index <= tt.n/2+2 {
-						near++
+						exact++
 					}
 				}
 			}
-			if f, c := float64(found)/(2*runs), float64(near)/(2*runs); f < tt.found || c < tt.near {
-				t.Errorf("found in %.3f of the runs, within a second of the change in %.3f; want at least %v and %v", f, c, tt.found, tt.near)
+			if f, c := float64(found)/(2*runs), float64(exact)/(2*runs); f < tt.found || c < tt.exact {
+				t.Errorf("found in %.3f of the runs, within a second of the change in %.3f; want at least %v and %v", f, c, tt.found, tt.exact)
 			}
 		})
 	}
@@ -289,13 +289,13 @@ func TestFindStepSymmetries(t *testing.T) {
 			scaled[i] *= 0x1p40
 		}
 		s, sok := series.FindStep(scaled)
-		if sok != ok || s.Index != step.Index || !close(s.Before, step.Before*0x1p40) || !close(s.After, step.After*0x1p40) {
+		if sok != ok || s.Index != step.Index || !near(s.Before, step.Before*0x1p40) || !near(s.After, step.After*0x1p40) {
 			t.Errorf("seed %d: %+v, %t in a smaller unit is %+v, %t", seed, step, ok, s, sok)
 		}
 
 		slices.Reverse(values)
 		r, rok := series.FindStep(values)
-		if rok != ok || ok && (r.Index != n-step.Index || !close(r.Before, step.After) || !close(r.After, step.Before)) {
+		if rok != ok || ok && (r.Index != n-step.Index || !near(r.Before, step.After) || !near(r.After, step.Before)) {
 			t.Errorf("seed %d: %+v, %t backward is %+v, %t", seed, step, ok, r, rok)
 		}
 	}
@@ -327,7 +327,7 @@ func TestDetector(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
-			const runs = 5
+			const runs = 3
 			for seed := range uint64(runs) {
 				values := tt.shape.noisy(tt.n, tt.cv, 0, seed)
 				step, at := established(values)
@@ -353,7 +353,7 @@ func established(values []float64) (series.Step, int) {
 // Asking every second of 45 minutes has many chances to err.
 func TestDetectorIsSeldomWrong(t *testing.T) {
 	for _, memory := range []float64{0, 0.5} {
-		for seed := range uint64(20) {
+		for seed := range uint64(10) {
 			if step, at := established(flat(3500).noisy(2700, 0.10, memory, seed)); at > 0 {
 				t.Errorf("autocorrelation %v, seed %d: %+v after %d values of noise", memory, seed, step, at)
 			}
@@ -369,7 +369,7 @@ func TestDetectorAfterTheStep(t *testing.T) {
 	for _, v := range values {
 		want, _ = d.Add(v)
 	}
-	if want.Index != 100 || !close(want.Before, 3500) || !close(want.After, 500) {
+	if want.Index != 100 || !near(want.Before, 3500) || !near(want.After, 500) {
 		t.Fatalf("established %+v", want)
 	}
 	for range 100 {
