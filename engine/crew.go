@@ -369,7 +369,7 @@ func (c *crew) watch(ctx context.Context) (seen, bool) {
 			after = &g
 		case <-ticks.C:
 			t := c.sum(start)
-			t.draining = after != nil
+			t.draining = c.workload.Drain && after != nil
 			c.progress(t)
 			if c.workload.Drain && drain.done(t) {
 				c.shared.stop.Store(true)

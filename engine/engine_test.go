@@ -358,6 +358,30 @@ func TestInterruptedWhileMeasuring(t *testing.T) {
 	}
 }
 
+// Told to stop after the window, while burst credits are being used up: the window's figures are whole.
+func TestInterruptedWhileDraining(t *testing.T) {
+	dir := disktest.Dir(t)
+	p := small(dir, workload.Auto)
+	p.Repetitions, p.Workloads[0].Drain = 1, true
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	r, err := Run(ctx, p, Options{Progress: func(e Event) {
+		if e.Phase == Draining {
+			cancel()
+		}
+	}})
+	if f := AsFailure(err); f.Reason != report.ReasonInterrupted {
+		t.Errorf("%v", err)
+	}
+	if r == nil || r.Workloads[0].WindowNanos != int64(400*time.Millisecond) || r.Workloads[0].Drained == nil ||
+		r.Workloads[0].Drained.Step != nil {
+		t.Errorf("%+v", r)
+	}
+	if left := leftovers(t, dir); left != nil {
+		t.Errorf("%v are left", left)
+	}
+}
+
 // A disk that begins to fail: the loop device loses the second half of its backing file.
 func TestFailingDisk(t *testing.T) {
 	backing := disktest.Dir(t)
