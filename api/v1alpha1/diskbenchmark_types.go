@@ -57,12 +57,12 @@ type DiskBenchmarkList struct {
 // field starts a new run, and the old figures move to status.history.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.claimName) || has(self.size)",message="set size (and optionally storageClassName) for a new volume, or claimName for an existing one"
-// +kubebuilder:validation:XValidation:rule="!has(self.claimName) || !(has(self.size) || has(self.storageClassName) || has(self.volumeMode) || has(self.volumeAttributesClassName) || has(self.volumeCount) || has(self.stripeSize))",message="claimName names an existing volume: remove size, storageClassName, volumeMode, volumeAttributesClassName, volumeCount and stripeSize, or remove claimName"
+// +kubebuilder:validation:XValidation:rule="!has(self.claimName) || !(has(self.size) || has(self.storageClassName) || has(self.volumeMode) || has(self.volumeAttributesClassName) || has(self.volumeCount) || has(self.stripeSize) || (has(self.repetitionScope) && self.repetitionScope == 'NewVolume'))",message="claimName names an existing volume: remove size, storageClassName, volumeMode, volumeAttributesClassName, volumeCount, stripeSize and repetitionScope NewVolume, or remove claimName"
 // +kubebuilder:validation:XValidation:rule="!has(self.stripeSize) || (has(self.volumeCount) && self.volumeCount > 1)",message="stripeSize needs volumeCount of 2 or more"
-// +kubebuilder:validation:XValidation:rule="!has(self.volumeCount) || self.volumeCount == 1",message="volumeCount above 1 (striping) is not supported by this release: set it to 1 or remove it"
-// +kubebuilder:validation:XValidation:rule="!has(self.sustained) || self.sustained == 'Predict'",message="sustained: Drain is not supported by this release: set it to Predict or remove it"
-// +kubebuilder:validation:XValidation:rule="!has(self.repetitionScope) || self.repetitionScope == 'SameVolume'",message="repetitionScope: NewVolume is not supported by this release: set it to SameVolume or remove it"
-// +kubebuilder:validation:XValidation:rule="!has(self.size) || self.workloads.all(w, !has(w.fileSize) || type(w.fileSize) != string || type(self.size) != string || !isQuantity(w.fileSize) || !isQuantity(self.size) || (has(self.volumeMode) && self.volumeMode == 'Block' ? quantity(w.fileSize).compareTo(quantity(self.size)) <= 0 : quantity(w.fileSize).isLessThan(quantity(self.size))))",message="fileSize must be smaller than size: a filesystem needs part of the volume for itself"
+// +kubebuilder:validation:XValidation:rule="(has(self.volumeCount) ? self.volumeCount : 1) * (has(self.repetitionScope) && self.repetitionScope == 'NewVolume' && has(self.repetitions) ? self.repetitions : 1) <= 64",message="repetitionScope NewVolume attaches volumeCount volumes for each of the repetitions at once, at most 64: lower volumeCount or repetitions, or use SameVolume"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeMode) || self.volumeMode == 'Filesystem' || !self.workloads.exists(w, (has(w.layout) ? w.layout != 'Written' : has(w.preset) && w.preset in ['etcd','redis-aof']))",message="layout Preallocated and Append (presets etcd and redis-aof) make a file, which a block device has not: set volumeMode to Filesystem, or layout to Written"
+// +kubebuilder:validation:XValidation:rule="!has(self.engine) || !has(self.engine.ioEngine) || !(self.engine.ioEngine in ['IOUring','LibAIO']) || !self.workloads.exists(w, (has(w.directIO) ? w.directIO == 'Disabled' : has(w.preset) && w.preset in ['etcd','postgres-wal','redis-aof']))",message="directIO: Disabled (presets etcd, postgres-wal and redis-aof) is pread and pwrite: set engine.ioEngine to Auto or Sync"
+// +kubebuilder:validation:XValidation:rule="!has(self.size) || self.workloads.all(w, !has(w.fileSize) || type(w.fileSize) != string || type(self.size) != string || !isQuantity(w.fileSize) || !isQuantity(self.size) || (has(self.volumeMode) && self.volumeMode == 'Block' ? quantity(w.fileSize).asApproximateFloat() <= quantity(self.size).asApproximateFloat() * double(has(self.volumeCount) ? self.volumeCount : 1) : quantity(w.fileSize).asApproximateFloat() < quantity(self.size).asApproximateFloat() * double(has(self.volumeCount) ? self.volumeCount : 1)))",message="fileSize must be smaller than size: a filesystem needs part of the volume for itself"
 // +kubebuilder:validation:XValidation:rule="!has(self.targets) || !has(self.targets.workload) || self.workloads.exists(w, self.targets.workload == (has(w.name) ? w.name : has(w.preset) ? w.preset : '-'))",messageExpression="'targets.workload ' + self.targets.workload + ' is not in workloads: use the name (or preset) of an entry, or remove it to judge all of them'"
 type DiskBenchmarkSpec struct {
 	// storageClassName is the class of the new volume. Omitted: the cluster's default class, whose
@@ -91,18 +91,19 @@ type DiskBenchmarkSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self != ''",message="volumeAttributesClassName must not be empty: name a class or omit the field"
 	VolumeAttributesClassName *string `json:"volumeAttributesClassName,omitempty"`
-	// volumeCount is how many volumes the engine stripes over, 1 (the default) to 64. This release
-	// supports 1.
+	// volumeCount is how many volumes the engine stripes over (RAID 0), 1 (the default) to 64. All are
+	// attached to the engine's one pod.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	VolumeCount *int32 `json:"volumeCount,omitempty"`
-	// stripeSize is how much of a striped set lies on one volume before the next one follows.
+	// stripeSize is how much of a striped set lies on one volume before the next one follows, a multiple
+	// of 4Ki up to 16Mi. Default 64Ki with several volumes. Each blockSize divides it, or is a multiple.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="type(self) == string && isQuantity(self) && quantity(self).compareTo(quantity('4Ki')) >= 0 && quantity(self).compareTo(quantity('16Mi')) <= 0",messageExpression="'stripeSize ' + string(self) + ' must be a quantity with a unit from 4Ki to 16Mi, such as 64Ki'"
+	// +kubebuilder:validation:XValidation:rule="type(self) == string && isQuantity(self) && quantity(self).compareTo(quantity('4Ki')) >= 0 && quantity(self).compareTo(quantity('16Mi')) <= 0 && quantity(self).asApproximateFloat() == double(int(quantity(self).asApproximateFloat())) && int(quantity(self).asApproximateFloat()) % 4096 == 0",messageExpression="'stripeSize ' + string(self) + ' must be a quantity with a unit from 4Ki to 16Mi, in steps of 4Ki, such as 64Ki'"
 	StripeSize *resource.Quantity `json:"stripeSize,omitempty"`
 	// claimName is an existing PersistentVolumeClaim in this namespace, with volumeMode Filesystem.
 	// The engine writes a file of its own there and removes it; the claim is never deleted.
@@ -117,7 +118,8 @@ type DiskBenchmarkSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:XValidation:rule="self.all(w, self.exists_one(x, (has(x.name) ? x.name : has(x.preset) ? x.preset : '') == (has(w.name) ? w.name : has(w.preset) ? w.preset : '')))",message="two workloads have the same name: a preset is named after itself unless name is set, so give each a different name"
 	// +kubebuilder:validation:XValidation:rule="self.size() == 1 || !self.exists(w, has(w.preset) && w.preset == 'profile')",message="preset profile expands to several workloads and must be the only one"
-	// +kubebuilder:validation:XValidation:rule="self.size() + self.filter(w, has(w.preset) && (w.preset == 'quick' || w.preset == 'latency')).size() <= 8",message="at most 8 workloads after expansion: quick and latency measure reads and writes apart and count as two"
+	// +kubebuilder:validation:XValidation:rule="self.map(w, !has(w.preset) ? 1 : w.preset == 'ladder' ? 5 : w.preset == 'quick' || w.preset == 'latency' ? 2 : 1).sum() <= 8",message="at most 8 workloads after expansion: quick and latency measure reads and writes apart and count as two, ladder counts as five"
+	// +kubebuilder:validation:XValidation:rule="self.map(w, has(w.streams) && w.streams.size() > 1 ? w.streams.size() : has(w.preset) && (w.preset == 'vdi-fleet' || w.preset == 'sql') ? 2 : 0).sum() <= 8",message="at most 8 streams in all workloads that have several (vdi-fleet and sql have two): use several benchmarks"
 	Workloads []Workload `json:"workloads,omitempty"`
 	// repetitions is how often each workload is measured, 1 (the default) to 10. The spread of six
 	// or more is a 95% interval of the median.
@@ -125,12 +127,13 @@ type DiskBenchmarkSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10
 	Repetitions *int32 `json:"repetitions,omitempty"`
-	// repetitionScope says whether repetitions share a volume: SameVolume (the default) or
-	// NewVolume. This release supports SameVolume.
+	// repetitionScope says whether repetitions share a volume: SameVolume (the default), which measures
+	// one placement, or NewVolume, one set of volumes for each repetition, all attached at once.
 	// +optional
 	RepetitionScope *RepetitionScope `json:"repetitionScope,omitempty"`
-	// sustained says how the figure without burst credits is found: Predict (the default) or Drain.
-	// This release supports Predict.
+	// sustained says how the figure without burst credits is found: Predict (the default) leaves it to
+	// what is known of the disk; Drain goes on with each saturating load after its window until 120
+	// seconds after the rate has fallen, at most 45 minutes.
 	// +optional
 	Sustained *SustainedMode `json:"sustained,omitempty"`
 	// engine configures the load generator.
@@ -166,9 +169,25 @@ type DiskBenchmarkSpec struct {
 // +kubebuilder:validation:Enum=SameVolume;NewVolume
 type RepetitionScope string
 
+// The scopes of repetitions.
+const (
+	// RepetitionScopeSameVolume measures one set of volumes in every repetition.
+	RepetitionScopeSameVolume RepetitionScope = "SameVolume"
+	// RepetitionScopeNewVolume has a set for each.
+	RepetitionScopeNewVolume RepetitionScope = "NewVolume"
+)
+
 // SustainedMode says how the figure without burst credits is found.
 // +kubebuilder:validation:Enum=Predict;Drain
 type SustainedMode string
+
+// How the figure without burst credits is found.
+const (
+	// SustainedPredict leaves it to what is known of the disk.
+	SustainedPredict SustainedMode = "Predict"
+	// SustainedDrain measures it, by using the credits up.
+	SustainedDrain SustainedMode = "Drain"
+)
 
 // CleanupPolicy says when the Job and the volume are deleted.
 // +kubebuilder:validation:Enum=Always;OnSuccess;Never
@@ -221,12 +240,12 @@ type Timeouts struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800
 	SchedulingSeconds *int32 `json:"schedulingSeconds,omitempty"`
-	// preparingSeconds limits writing the file. Default: what it takes at 5 MB/s, at least 900.
+	// preparingSeconds limits writing the files. Default: what it takes at 5 MB/s, at least 900.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800
 	PreparingSeconds *int32 `json:"preparingSeconds,omitempty"`
-	// runningSeconds limits measuring. Default: the planned time and 300 seconds.
+	// runningSeconds limits measuring. Default: the planned time, draining included, and 300 seconds.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2592000
@@ -241,7 +260,7 @@ type Timeouts struct {
 
 // Targets are what a volume is asked to reach. A missed target is a measurement, not a failure.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.minIOPS) || has(self.minThroughputBytesPerSecond) || has(self.maxMeanMicros) || has(self.maxP99Micros)",message="targets need at least one of minIOPS, minThroughputBytesPerSecond, maxMeanMicros and maxP99Micros"
+// +kubebuilder:validation:XValidation:rule="has(self.minIOPS) || has(self.minThroughputBytesPerSecond) || has(self.maxMeanMicros) || has(self.maxP99Micros) || has(self.maxFlushP99Micros)",message="targets need at least one of minIOPS, minThroughputBytesPerSecond, maxMeanMicros, maxP99Micros and maxFlushP99Micros"
 type Targets struct {
 	// workload is the entry of spec.workloads to judge, by its name or preset. Omitted: all of them.
 	// +optional
@@ -263,6 +282,11 @@ type Targets struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	MaxP99Micros *int64 `json:"maxP99Micros,omitempty"`
+	// maxFlushP99Micros is the highest 99th percentile of the flushes' latency, in microseconds, of the
+	// workloads that flush. etcd asks for 10000.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	MaxFlushP99Micros *int64 `json:"maxFlushP99Micros,omitempty"`
 	// onMiss says what a missed target does: Report (the default) sets TargetsMet to False; Fail makes
 	// the benchmark Stalled as well, so that a pipeline stops.
 	// +optional

@@ -36,7 +36,7 @@ type DiskBenchmarkStatus struct {
 	// warnings are what a reader of the figures should know.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=32
 	Warnings []string `json:"warnings,omitempty"`
 	// history holds the summaries of earlier runs, newest first.
 	// +optional
@@ -57,7 +57,8 @@ type Summary struct {
 	// throughput is in MB/s, 10^6 bytes per second.
 	// +optional
 	Throughput string `json:"throughput,omitempty"`
-	// p99 is the 99th percentile of the latency, with its unit.
+	// p99 is the 99th percentile of the latency, with its unit; that of the flushes, and marked so,
+	// where a workload has enough of them.
 	// +optional
 	P99 string `json:"p99,omitempty"`
 }
@@ -83,7 +84,8 @@ type Run struct {
 	// number counts the runs of this DiskBenchmark from 1. It is persisted before anything is created.
 	// +required
 	Number int64 `json:"number,omitempty"`
-	// name is the name of the run's Job; its claim has the same name.
+	// name is the name of the run's Job. Its claim has the same name; several have it with a number
+	// from 0 behind a dash.
 	// +required
 	Name string `json:"name,omitempty"`
 	// specHash identifies the measured part of spec.
@@ -126,14 +128,17 @@ type Run struct {
 	// volumeAttributesClassName is the VolumeAttributesClass that was used.
 	// +optional
 	VolumeAttributesClassName string `json:"volumeAttributesClassName,omitempty"`
-	// size is the real capacity of the volume, or the requested one before that is known.
+	// size is the real capacity of each volume, or the requested one before that is known.
 	// +optional
 	Size *resource.Quantity `json:"size,omitempty"`
-	// volumes that were measured.
+	// volumes that were measured: of several repetitions with a set of their own, set after set.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	Volumes []Volume `json:"volumes,omitempty"`
+	// stripeSizeBytes of a striped set; absent without striping.
+	// +optional
+	StripeSizeBytes int64 `json:"stripeSizeBytes,omitempty"`
 
 	// nodeName is the node that ran the engine.
 	// +optional
@@ -153,12 +158,16 @@ type Run struct {
 	// filesystem that was measured, such as ext4; empty for a block device.
 	// +optional
 	Filesystem string `json:"filesystem,omitempty"`
-	// device is the kernel's name of the disk on the node, such as sdc or nvme0n2.
+	// device is the kernel's name of the disk on the node, such as sdc or nvme0n2; of several, of the
+	// first.
 	// +optional
 	Device string `json:"device,omitempty"`
 	// logicalBlockSizeBytes is the smallest direct I/O of the volume.
 	// +optional
 	LogicalBlockSizeBytes int64 `json:"logicalBlockSizeBytes,omitempty"`
+	// queue is how the kernel drives that disk, where it is known.
+	// +optional
+	Queue *Queue `json:"queue,omitempty"`
 	// image of the engine.
 	// +optional
 	Image string `json:"image,omitempty"`
@@ -174,17 +183,17 @@ type Run struct {
 	// +kubebuilder:validation:MaxItems=4
 	IOEngineFallbacks []string `json:"ioEngineFallbacks,omitempty"`
 
-	// provisioningSeconds from the claim's creation to its binding.
+	// provisioningSeconds from the first claim's creation to the last one's binding.
 	// +optional
 	ProvisioningSeconds *int64 `json:"provisioningSeconds,omitempty"`
 	// attachingSeconds from the pod's scheduling, or the claim's binding if that is later, to the
 	// first container's start: attaching, formatting, mounting and pulling the image.
 	// +optional
 	AttachingSeconds *int64 `json:"attachingSeconds,omitempty"`
-	// preparingSeconds for writing the file.
+	// preparingSeconds for writing the files.
 	// +optional
 	PreparingSeconds *int64 `json:"preparingSeconds,omitempty"`
-	// measuringSeconds of the engine's container, warm-up included.
+	// measuringSeconds of the engine's container, warm-up and draining included.
 	// +optional
 	MeasuringSeconds *int64 `json:"measuringSeconds,omitempty"`
 }
@@ -230,6 +239,53 @@ type Volume struct {
 	ReclaimPolicy string `json:"reclaimPolicy,omitempty"`
 }
 
+// Queue is how the kernel drives a disk.
+type Queue struct {
+	// scheduler is the I/O scheduler in use, such as none or mq-deadline.
+	// +optional
+	Scheduler string `json:"scheduler,omitempty"`
+	// requests is the length of the kernel's own queue (nr_requests).
+	// +optional
+	Requests int64 `json:"requests,omitempty"`
+	// deviceDepth is the number of I/Os that the disk takes at once (a LUN's queue_depth), where it
+	// says so.
+	// +optional
+	DeviceDepth int64 `json:"deviceDepth,omitempty"`
+	// maxIOBytes is the largest I/O that is sent in one piece (max_sectors_kb).
+	// +optional
+	MaxIOBytes int64 `json:"maxIOBytes,omitempty"`
+	// writeCache says whether the disk has a volatile write cache: WriteBack, or WriteThrough.
+	// +optional
+	WriteCache WriteCache `json:"writeCache,omitempty"`
+	// fua says whether the disk takes writes that pass that cache: Supported or Unsupported.
+	// +optional
+	FUA FUA `json:"fua,omitempty"`
+}
+
+// WriteCache says whether a disk has a volatile write cache.
+// +kubebuilder:validation:Enum=WriteBack;WriteThrough
+type WriteCache string
+
+// The kinds of write cache, as the kernel names them.
+const (
+	// WriteCacheBack is volatile: a write is durable after a flush.
+	WriteCacheBack WriteCache = "WriteBack"
+	// WriteCacheThrough is none, or one that does not lose data.
+	WriteCacheThrough WriteCache = "WriteThrough"
+)
+
+// FUA says whether a disk takes writes that pass its cache.
+// +kubebuilder:validation:Enum=Supported;Unsupported
+type FUA string
+
+// Whether a disk takes writes that pass its cache.
+const (
+	// FUASupported writes one block durably without a flush of all.
+	FUASupported FUA = "Supported"
+	// FUAUnsupported needs a flush.
+	FUAUnsupported FUA = "Unsupported"
+)
+
 // Measurement is what was measured of one workload, over all repetitions.
 type Measurement struct {
 	// name of the workload.
@@ -250,6 +306,14 @@ type Measurement struct {
 	// total figures, reads and writes together.
 	// +required
 	Total Figures `json:"total,omitempty,omitzero"`
+	// flush figures, which are no part of total; absent without flushes.
+	// +optional
+	Flush *Figures `json:"flush,omitempty"`
+	// streams are the figures of each, where a workload has several.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Streams []StreamMeasurement `json:"streams,omitempty"`
 	// repetitions are the totals of each.
 	// +optional
 	// +listType=atomic
@@ -261,34 +325,27 @@ type Measurement struct {
 	// series is the IOPS over time.
 	// +optional
 	Series *Series `json:"series,omitempty"`
+	// steady is how steady the IOPS were in the last repetition; absent when it was too short to tell.
+	// +optional
+	Steady *Steady `json:"steady,omitempty"`
+	// step is the change of level in the first repetition that had one.
+	// +optional
+	Step *Step `json:"step,omitempty"`
+	// drained is what followed the window under sustained Drain.
+	// +optional
+	Drained *Drained `json:"drained,omitempty"`
+	// device is what the kernel counted at the disks meanwhile, where it counts.
+	// +optional
+	Device *DeviceCounters `json:"device,omitempty"`
 	// cpu that the engine used in the window.
 	// +optional
 	CPU *CPU `json:"cpu,omitempty"`
 }
 
-// Parameters are the effective ones of a workload.
+// Parameters are the effective ones of a workload. Those of a stream are here when there is one; of
+// several they are in streams.
 type Parameters struct {
-	// pattern is the order of offsets.
-	// +required
-	Pattern Pattern `json:"pattern,omitempty"`
-	// readPercent is the share of reads.
-	// +required
-	ReadPercent int32 `json:"readPercent"`
-	// blockSizeBytes of an operation.
-	// +required
-	BlockSizeBytes int64 `json:"blockSizeBytes,omitempty"`
-	// threads that issued I/O.
-	// +required
-	Threads int32 `json:"threads,omitempty"`
-	// queueDepth of each thread.
-	// +required
-	QueueDepth int32 `json:"queueDepth,omitempty"`
-	// sequentialOffset of a sequential workload.
-	// +optional
-	SequentialOffset SequentialOffset `json:"sequentialOffset,omitempty"`
-	// sync is how far a write had to get.
-	// +required
-	Sync SyncMode `json:"sync,omitempty"`
+	StreamParameters `json:",inline"`
 	// fileSizeBytes that was used.
 	// +required
 	FileSizeBytes int64 `json:"fileSizeBytes,omitempty"`
@@ -298,10 +355,16 @@ type Parameters struct {
 	// directIO says whether the page cache was bypassed, as proven on the volume.
 	// +required
 	DirectIO DirectIO `json:"directIO,omitempty"`
+	// verification of what was read; absent without.
+	// +optional
+	Verification Verification `json:"verification,omitempty"`
+	// operations that each repetition was to do; absent where the time was given.
+	// +optional
+	Operations int64 `json:"operations,omitempty"`
 	// warmupSeconds before the window.
 	// +required
 	WarmupSeconds int32 `json:"warmupSeconds"`
-	// durationSeconds of the window.
+	// durationSeconds of the window, or the longest it might take where operations were given.
 	// +required
 	DurationSeconds int32 `json:"durationSeconds,omitempty"`
 	// seed of the generators.
@@ -309,21 +372,94 @@ type Parameters struct {
 	Seed int64 `json:"seed"`
 }
 
-// Figures of one direction. Latency is from submission to completion; a percentile is absent unless
-// ten samples are expected beyond it (p99 from 1,000 operations, p99.9 from 10,000).
+// StreamParameters are the effective ones of a stream.
+type StreamParameters struct {
+	// pattern is the order of offsets.
+	// +optional
+	Pattern Pattern `json:"pattern,omitempty"`
+	// randomPercent is the share of jumps in a Sequential stream; absent without.
+	// +optional
+	RandomPercent int32 `json:"randomPercent,omitempty"`
+	// readPercent is the share of reads.
+	// +optional
+	ReadPercent *int32 `json:"readPercent,omitempty"`
+	// blockSizeBytes of an operation.
+	// +optional
+	BlockSizeBytes int64 `json:"blockSizeBytes,omitempty"`
+	// threads that issued I/O.
+	// +optional
+	Threads int32 `json:"threads,omitempty"`
+	// queueDepth of each thread.
+	// +optional
+	QueueDepth int32 `json:"queueDepth,omitempty"`
+	// sequentialOffset of a sequential stream.
+	// +optional
+	SequentialOffset SequentialOffset `json:"sequentialOffset,omitempty"`
+	// rateLimitIOPS of each thread; absent without.
+	// +optional
+	RateLimitIOPS int64 `json:"rateLimitIOPS,omitempty"`
+	// range of the file that was used; absent for the whole.
+	// +optional
+	Range *ByteRange `json:"range,omitempty"`
+	// distribution of drawn offsets; absent when Uniform.
+	// +optional
+	Distribution *Distribution `json:"distribution,omitempty"`
+	// sync is how far a write had to get.
+	// +optional
+	Sync SyncMode `json:"sync,omitempty"`
+	// flushEvery so many writes of a thread; absent without.
+	// +optional
+	FlushEvery int32 `json:"flushEvery,omitempty"`
+	// flushIntervalSeconds between flushes beside the stream; absent without.
+	// +optional
+	FlushIntervalSeconds int32 `json:"flushIntervalSeconds,omitempty"`
+}
+
+// ByteRange is a part of the file: from startBytes to before endBytes.
+type ByteRange struct {
+	// startBytes is its first byte.
+	// +required
+	StartBytes int64 `json:"startBytes"`
+	// endBytes is the byte after its last.
+	// +required
+	EndBytes int64 `json:"endBytes,omitempty"`
+}
+
+// StreamMeasurement is what was measured of one of several streams.
+type StreamMeasurement struct {
+	// name of the stream.
+	// +required
+	Name string `json:"name,omitempty"`
+	// parameters are the effective ones.
+	// +optional
+	Parameters StreamParameters `json:"parameters,omitempty,omitzero"`
+	// read figures; absent without reads.
+	// +optional
+	Read *Figures `json:"read,omitempty"`
+	// write figures; absent without writes.
+	// +optional
+	Write *Figures `json:"write,omitempty"`
+	// flush figures; absent without flushes.
+	// +optional
+	Flush *Figures `json:"flush,omitempty"`
+}
+
+// Figures of one direction. Latency is from submission, or under a rate from when the I/O was due,
+// to completion; a percentile is absent unless ten samples are expected beyond it (p99 from 1,000
+// operations, p99.9 from 10,000).
 type Figures struct {
 	// operations that completed in the window; the number of latency samples.
 	// +required
 	Operations int64 `json:"operations"`
-	// bytes that they moved.
-	// +required
-	Bytes int64 `json:"bytes"`
+	// bytes that they moved; absent for flushes, which move none.
+	// +optional
+	Bytes int64 `json:"bytes,omitempty"`
 	// iops is operations per second.
 	// +required
 	IOPS int64 `json:"iops"`
-	// throughputBytesPerSecond moved.
-	// +required
-	ThroughputBytesPerSecond int64 `json:"throughputBytesPerSecond"`
+	// throughputBytesPerSecond moved; absent for flushes.
+	// +optional
+	ThroughputBytesPerSecond int64 `json:"throughputBytesPerSecond,omitempty"`
 	// meanNanos is the mean latency.
 	// +required
 	MeanNanos int64 `json:"meanNanos"`
@@ -401,6 +537,82 @@ type Series struct {
 	IOPS []int64 `json:"iops,omitempty"`
 }
 
+// Steady is how steady the IOPS were from second to second.
+type Steady struct {
+	// state says whether SNIA's rule holds over the window: in five rounds the highest and the lowest lie
+	// within 20% of the mean, and their trend within 10%.
+	// +required
+	State SteadyState `json:"state,omitempty"`
+	// variationPermille is the coefficient of variation of the seconds' IOPS, in thousandths.
+	// +required
+	VariationPermille int64 `json:"variationPermille"`
+}
+
+// SteadyState says whether a rate was steady.
+// +kubebuilder:validation:Enum=Steady;Unsteady
+type SteadyState string
+
+// Whether a rate was steady.
+const (
+	// SteadyStateSteady: SNIA's rule holds. A burst is steady, too.
+	SteadyStateSteady SteadyState = "Steady"
+	// SteadyStateUnsteady: it does not.
+	SteadyStateUnsteady SteadyState = "Unsteady"
+)
+
+// Step is a change of level, such as that of a disk whose burst credits ran out.
+type Step struct {
+	// atSeconds is when it came, from the start of the window.
+	// +required
+	AtSeconds int64 `json:"atSeconds"`
+	// beforeIOPS is the level before it.
+	// +required
+	BeforeIOPS int64 `json:"beforeIOPS"`
+	// afterIOPS is the level after it.
+	// +required
+	AfterIOPS int64 `json:"afterIOPS"`
+}
+
+// Drained is what the load that went on after the window showed.
+type Drained struct {
+	// seconds that it went on.
+	// +required
+	Seconds int64 `json:"seconds"`
+	// step is the fall to the level without credits, its time counted from the start of the window;
+	// absent when there was none within the longest time.
+	// +optional
+	Step *Step `json:"step,omitempty"`
+	// iops is the last level.
+	// +required
+	IOPS int64 `json:"iops"`
+	// throughputBytesPerSecond is the last level.
+	// +required
+	ThroughputBytesPerSecond int64 `json:"throughputBytesPerSecond"`
+}
+
+// DeviceCounters are what the kernel counted at the measured disks over the windows.
+type DeviceCounters struct {
+	// readOperations that the disks completed.
+	// +required
+	ReadOperations int64 `json:"readOperations"`
+	// writeOperations that the disks completed.
+	// +required
+	WriteOperations int64 `json:"writeOperations"`
+	// readBytes that the disks read.
+	// +required
+	ReadBytes int64 `json:"readBytes"`
+	// writeBytes that the disks wrote.
+	// +required
+	WriteBytes int64 `json:"writeBytes"`
+	// operationsPermille is the disks' operations over the engine's, in thousandths: near 1000 each of
+	// the engine's is one of the disk's. It says nothing of buffered workloads.
+	// +optional
+	OperationsPermille *int64 `json:"operationsPermille,omitempty"`
+	// otherOperations are those of the node's other disks.
+	// +required
+	OtherOperations int64 `json:"otherOperations"`
+}
+
 // CPU that the engine used in the window.
 type CPU struct {
 	// userMillis of processor time outside the kernel.
@@ -412,4 +624,13 @@ type CPU struct {
 	// busiestWorkerPercent of one core; near 100 the load generator was the limit.
 	// +required
 	BusiestWorkerPercent int32 `json:"busiestWorkerPercent"`
+	// runDelayPercent is the share of the time in which a worker was ready and had no core.
+	// +required
+	RunDelayPercent int32 `json:"runDelayPercent"`
+	// throttledPercent is the share of the time in which the container's CPU limit held it back.
+	// +required
+	ThrottledPercent int32 `json:"throttledPercent"`
+	// stealPercent is the share of the VM's processor time that its host took.
+	// +required
+	StealPercent int32 `json:"stealPercent"`
 }

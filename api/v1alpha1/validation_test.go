@@ -58,7 +58,30 @@ func custom(blockSize string) string {
 	return with("name: x, pattern: Random, readPercent: 50, blockSize: " + blockSize)
 }
 
-const presetList = "use vdi, oltp, sharepoint, randread, randwrite, seqread, seqwrite, latency, quick or profile"
+// streams is a valid spec with a custom workload of these streams and of these further fields.
+func streams(list, more string) string {
+	return with("name: x, streams: [" + list + "]" + more)
+}
+
+// stream is a valid stream with these further fields.
+func stream(name, more string) string {
+	return "{name: " + name + ", pattern: Random, readPercent: 50, blockSize: 4Ki" + more + "}"
+}
+
+// writes is a custom workload of sequential writes with these further fields.
+func writes(more string) string {
+	return with("name: x, pattern: Sequential, readPercent: 0, blockSize: 4Ki, " + more)
+}
+
+const (
+	presetList = "use vdi, vdi-fleet, oltp, sql, sharepoint, etcd, postgres-wal, redis-aof, kafka, " +
+		"randread, randwrite, seqread, seqwrite, latency, ladder, quick or profile"
+	sector      = "is not a multiple of 512 bytes, which direct I/O needs"
+	flushPair   = "sync: Flush goes with flushEvery, a number of writes, or flushIntervalSeconds, a time: set sync and one of them, or none"
+	oneEnd      = "layout Append needs one stream of one thread with queueDepth 1, pattern Sequential and the whole range: a file has one end"
+	writesAlone = "layout Preallocated and Append are for writes alone, since what was never written is read from memory: set readPercent to 0, or layout to Written"
+	oneAtATime  = "directIO: Disabled makes one I/O at a time for each thread: set queueDepth to 1, and use more threads"
+)
 
 var _ = DescribeTable("a mistake is refused with a sentence that says what would be right",
 	func(spec, sentence string) {
@@ -100,12 +123,15 @@ var _ = DescribeTable("a mistake is refused with a sentence that says what would
 	Entry("1MiB", custom("1MiB"), "blockSize 1MiB is not a quantity, did you mean 1Mi?"),
 	Entry("1M is 1,000,000 bytes", custom("1M"), "blockSize 1M is not a multiple of 512 bytes, did you mean 1Mi?"),
 	Entry("a word", custom("big"), "blockSize big is not a number of bytes: write 4Ki, 64Ki or 1Mi"),
-	Entry("less than a byte", custom("500m"), "blockSize 500m is not a multiple of 512 bytes"),
-	Entry("0.1Ki is 102.4 bytes", custom("0.1Ki"), "blockSize 0.1Ki is not a multiple of 512 bytes"),
-	Entry("zero", custom("0"), "blockSize 0 is outside 512 to 16Mi bytes"),
-	Entry("negative", custom("-4096"), "blockSize -4096 is outside 512 to 16Mi bytes"),
-	Entry("far above the largest I/O", custom("9Ei"), "blockSize 9Ei is outside 512 to 16Mi bytes"),
-	Entry("above the largest I/O", custom("32Mi"), "blockSize 32Mi is outside 512 to 16Mi bytes"),
+	Entry("2300 has no binary neighbor", custom("2301"), "blockSize 2301 "+sector+": round it, or set directIO to Disabled"),
+	Entry("of a stream", streams("{name: log, pattern: Sequential, readPercent: 0, blockSize: 4k}", ""), "the blockSize of stream log "+sector),
+	Entry("of a preset with direct I/O", with("preset: etcd, directIO: Required, blockSize: 2300"), "blockSize 2300 "+sector),
+	Entry("less than a byte", custom("500m"), "blockSize 500m is not a whole number of bytes"),
+	Entry("0.1Ki is 102.4 bytes", custom("0.1Ki"), "blockSize 0.1Ki is not a whole number of bytes"),
+	Entry("zero", custom("0"), "blockSize 0 is outside 1 to 16Mi bytes"),
+	Entry("negative", custom("-4096"), "blockSize -4096 is outside 1 to 16Mi bytes"),
+	Entry("far above the largest I/O", custom("9Ei"), "blockSize 9Ei is outside 1 to 16Mi bytes"),
+	Entry("above the largest I/O", custom("32Mi"), "blockSize 32Mi is outside 1 to 16Mi bytes"),
 
 	Entry("a file without a unit", with("preset: vdi, fileSize: 4000"),
 		"fileSize 4000 must be a quantity with a unit from 1Mi to 64Ti, such as 4Gi"),
@@ -117,12 +143,19 @@ var _ = DescribeTable("a mistake is refused with a sentence that says what would
 	Entry("no volume at all", "{workloads: [{preset: vdi}]}",
 		"set size (and optionally storageClassName) for a new volume, or claimName for an existing one"),
 	Entry("a claim with a size", "{claimName: data, size: 32Gi, workloads: [{preset: vdi}]}",
-		"claimName names an existing volume: remove size, storageClassName, volumeMode, volumeAttributesClassName, volumeCount and stripeSize, or remove claimName"),
+		"claimName names an existing volume: remove size, storageClassName, volumeMode, volumeAttributesClassName, volumeCount, stripeSize and repetitionScope NewVolume, or remove claimName"),
+	Entry("a claim is one volume", "{claimName: data, volumeCount: 2, workloads: [{preset: vdi}]}", "claimName names an existing volume: remove size"),
+	Entry("a claim is no new volume", "{claimName: data, repetitionScope: NewVolume, workloads: [{preset: vdi}]}", "claimName names an existing volume: remove size"),
 	Entry("a claim is never measured as a block device: it would be overwritten", "{claimName: data, volumeMode: Block, workloads: [{preset: vdi}]}",
 		"claimName names an existing volume: remove size"),
 	Entry("a stripe over one volume", of("stripeSize: 64Ki"), "stripeSize needs volumeCount of 2 or more"),
 	Entry("a stripe without a unit", of("stripeSize: 64, volumeCount: 2"),
-		"stripeSize 64 must be a quantity with a unit from 4Ki to 16Mi, such as 64Ki"),
+		"stripeSize 64 must be a quantity with a unit from 4Ki to 16Mi, in steps of 4Ki, such as 64Ki"),
+	Entry("a stripe of no whole pages", of("stripeSize: 6Ki, volumeCount: 2"), "stripeSize 6Ki must be a quantity with a unit"),
+	Entry("more volumes at once than a VM takes", of("volumeCount: 16, repetitions: 5, repetitionScope: NewVolume"),
+		"repetitionScope NewVolume attaches volumeCount volumes for each of the repetitions at once, at most 64: lower volumeCount or repetitions, or use SameVolume"),
+	Entry("a file as large as its striped volumes", "{size: 32Gi, volumeCount: 2, workloads: [{preset: vdi, fileSize: 64Gi}]}",
+		"fileSize must be smaller than size: a filesystem needs part of the volume for itself"),
 	Entry("an unknown volume mode", of("volumeMode: Raw"), `supported values: "Filesystem", "Block"`),
 	Entry("too many volumes", of("volumeCount: 65"), "spec.volumeCount in body should be less than or equal to 64"),
 
@@ -131,7 +164,7 @@ var _ = DescribeTable("a mistake is refused with a sentence that says what would
 	Entry("neither preset nor name", with("pattern: Random, readPercent: 50, blockSize: 4Ki"),
 		"a workload needs a preset or, when custom, a name"),
 	Entry("a custom workload with parts missing", with("name: x, pattern: Random"),
-		"a workload without a preset needs pattern, readPercent and blockSize"),
+		"a workload without a preset needs pattern, readPercent and blockSize, or streams"),
 	Entry("a name that cannot be a label", with("preset: vdi, name: VDI_2"),
 		"workload name VDI_2 must be lower-case letters, digits and dashes, and begin and end with a letter or digit"),
 	Entry("the same preset twice", "{size: 32Gi, workloads: [{preset: vdi}, {preset: vdi, queueDepth: 32}]}",
@@ -142,7 +175,8 @@ var _ = DescribeTable("a mistake is refused with a sentence that says what would
 		"preset profile expands to several workloads and must be the only one"),
 	Entry("more than eight after expansion",
 		"{size: 32Gi, workloads: [{preset: quick}, {preset: latency}, {preset: vdi}, {preset: oltp}, {preset: seqread}, {preset: seqwrite}, {preset: randread}]}",
-		"at most 8 workloads after expansion: quick and latency measure reads and writes apart and count as two"),
+		"at most 8 workloads after expansion: quick and latency measure reads and writes apart and count as two, ladder counts as five"),
+	Entry("two ladders", "{size: 32Gi, workloads: [{preset: ladder}, {preset: ladder, name: writes, readPercent: 0}]}", "at most 8 workloads after expansion"),
 	Entry("a mix above all", with("preset: vdi, readPercent: 101"), "readPercent in body should be less than or equal to 100"),
 	Entry("no thread", with("preset: vdi, threads: 0"), "threads in body should be greater than or equal to 1"),
 	Entry("no time", with("preset: vdi, durationSeconds: 0"), "durationSeconds in body should be greater than or equal to 1"),
@@ -160,7 +194,7 @@ var _ = DescribeTable("a mistake is refused with a sentence that says what would
 	Entry("root", of("pod: {runAsUser: 0}"), "pod.runAsUser must be above 0: the engine never runs as root"),
 
 	Entry("targets without a target", of("targets: {onMiss: Fail}"),
-		"targets need at least one of minIOPS, minThroughputBytesPerSecond, maxMeanMicros and maxP99Micros"),
+		"targets need at least one of minIOPS, minThroughputBytesPerSecond, maxMeanMicros, maxP99Micros and maxFlushP99Micros"),
 	Entry("a target for a workload that is not there", of("targets: {workload: oltp, minIOPS: 500}"),
 		"targets.workload oltp is not in workloads: use the name (or preset) of an entry, or remove it to judge all of them"),
 	Entry("a currency in words", of("cost: {currency: eur}"),
@@ -168,30 +202,80 @@ var _ = DescribeTable("a mistake is refused with a sentence that says what would
 	Entry("a price that is no number", of("cost: {costPerMonth: '12,50'}"),
 		"costPerMonth must be a decimal number in quotes, such as '12.50'"),
 
-	Entry("not yet: striping", of("volumeCount: 2"), "volumeCount above 1 (striping) is not supported by this release: set it to 1 or remove it"),
-	Entry("not yet: draining", of("sustained: Drain"), "sustained: Drain is not supported by this release: set it to Predict or remove it"),
-	Entry("not yet: new volumes", of("repetitionScope: NewVolume"),
-		"repetitionScope: NewVolume is not supported by this release: set it to SameVolume or remove it"),
-	Entry("not yet: streams", with("name: x, streams: [{name: log, pattern: Sequential}]"),
-		"streams are not supported by this release: write one stream inline (pattern, readPercent, blockSize, threads, queueDepth)"),
-	Entry("not yet: flushes", with("preset: vdi, sync: Flush"), "sync: Flush is not supported by this release: use None or WriteThrough"),
-	Entry("not yet: flush counts", with("preset: vdi, flushEvery: 1"),
-		"flushEvery and flushIntervalSeconds are not supported by this release: remove them"),
-	Entry("not yet: rates", with("preset: vdi, rateLimitIOPS: 500"), "rateLimitIOPS is not supported by this release: remove it"),
-	Entry("not yet: distributions", with("preset: vdi, distribution: {type: Zipf}"),
-		"distribution is not supported by this release: remove it, offsets are uniform"),
-	Entry("not yet: ranges", with("preset: vdi, range: {endPercent: 50}"),
-		"range is not supported by this release: remove it, the whole file is used"),
-	Entry("not yet: layouts", with("preset: vdi, layout: Append"), "layout: Append is not supported by this release: set it to Written or remove it"),
-	Entry("not yet: buffered I/O", with("preset: vdi, directIO: Disabled"),
-		"directIO: Disabled is not supported by this release: set it to Required or remove it"),
-	Entry("not yet: vdi-fleet", with("preset: vdi-fleet"), "preset vdi-fleet is not supported by this release: "+presetList),
-	Entry("not yet: sql", with("preset: sql"), "preset sql is not supported by this release: "+presetList),
-	Entry("not yet: etcd", with("preset: etcd"), "preset etcd is not supported by this release: "+presetList),
-	Entry("not yet: postgres-wal", with("preset: postgres-wal"), "preset postgres-wal is not supported by this release: "+presetList),
-	Entry("not yet: redis-aof", with("preset: redis-aof"), "preset redis-aof is not supported by this release: "+presetList),
-	Entry("not yet: kafka", with("preset: kafka"), "preset kafka is not supported by this release: "+presetList),
-	Entry("not yet: ladder", with("preset: ladder"), "preset ladder is not supported by this release: "+presetList),
+	Entry("a preset with streams", with("preset: oltp, streams: ["+stream("a", "")+"]"),
+		"preset oltp has streams of its own: remove streams, or remove preset and set name"),
+	Entry("a field of which of the two streams", with("preset: vdi-fleet, queueDepth: 4"),
+		"preset vdi-fleet has several streams, and a field of one stream says nothing about which: write the streams in full instead of the preset"),
+	Entry("likewise of sql", with("preset: sql, rateLimitIOPS: 4"), "preset sql has several streams"),
+	Entry("a field beside streams", streams(stream("a", ""), ", threads: 4"),
+		"streams with a field of a stream beside them: put the field into each stream"),
+	Entry("a stream with parts missing", streams("{name: a, pattern: Random}", ""), "stream a needs pattern, readPercent and blockSize"),
+	Entry("a stream without a name", streams("{pattern: Random, readPercent: 0, blockSize: 4Ki}", ""), "streams[0].name"),
+	Entry("a stream's name that cannot be one", streams(stream("A", ""), ""),
+		"stream name A must be lower-case letters, digits and dashes, and begin and end with a letter or digit"),
+	Entry("two streams of one name", streams(stream("a", "")+", "+stream("a", ""), ""), "two streams have the same name: give each a different one"),
+	Entry("more threads than a workload has", streams(stream("a", ", threads: 64")+", "+stream("b", ""), ""),
+		"streams have more than 64 threads in all: lower threads"),
+	Entry("more streams than a result holds", "{size: 32Gi, workloads: [{preset: sql}, {preset: vdi-fleet}, {name: x, streams: ["+
+		strings.Join([]string{stream("a", ""), stream("b", ""), stream("c", ""), stream("d", ""), stream("e", "")}, ", ")+"]}]}",
+		"at most 8 streams in all workloads that have several (vdi-fleet and sql have two): use several benchmarks"),
+
+	Entry("a flush of nothing in particular", writes("sync: Flush"), flushPair),
+	Entry("a flush without its mode", writes("flushEvery: 1"), flushPair),
+	Entry("a preset's flush of nothing in particular", with("preset: vdi, sync: Flush"), flushPair),
+	Entry("a stream's flush without its mode", streams(stream("a", ", flushIntervalSeconds: 1"), ""), "stream a: "+flushPair),
+	Entry("two kinds of flush", writes("sync: Flush, flushEvery: 1, flushIntervalSeconds: 1"),
+		"flushEvery counts writes and flushIntervalSeconds seconds: set one of them"),
+	Entry("a flush of what is written through", writes("sync: WriteThrough, flushEvery: 1"),
+		"flushEvery and flushIntervalSeconds go with sync: Flush, not with WriteThrough"),
+	Entry("a flush of reads", with("name: x, pattern: Random, readPercent: 100, blockSize: 4Ki, sync: Flush, flushEvery: 1"),
+		"sync: Flush without writes has nothing to flush: lower readPercent, or remove sync"),
+	Entry("a flush that comes after the kernel's own", writes("sync: Flush, flushIntervalSeconds: 31"),
+		"flushIntervalSeconds in body should be less than or equal to 30"),
+	Entry("flushes too rare to be any", writes("sync: Flush, flushEvery: 1000001"), "flushEvery in body should be less than or equal to 1000000"),
+
+	Entry("jumps in a random stream", custom("4Ki, randomPercent: 20"),
+		"randomPercent is the share of jumps in a Sequential stream: set pattern to Sequential, or remove randomPercent"),
+	Entry("random offsets are not shared", custom("4Ki, sequentialOffset: Shared"),
+		"sequentialOffset: Shared is for purely sequential streams: set pattern to Sequential and remove randomPercent, or remove sequentialOffset"),
+	Entry("nor jumping ones", writes("sequentialOffset: Shared, randomPercent: 1"), "sequentialOffset: Shared is for purely sequential streams"),
+	Entry("a distribution of no drawn offset", writes("distribution: {type: Zipf}"),
+		"distribution is that of drawn offsets: set pattern to Random, give randomPercent, or remove distribution"),
+	Entry("a hotspot of no size", custom("4Ki, distribution: {type: Hotspot, ioPercent: 95}"),
+		"distribution Hotspot needs ioPercent and rangePercent: so much of the I/O goes to so much of the range"),
+	Entry("the size of no hotspot", custom("4Ki, distribution: {type: Zipf, ioPercent: 95}"),
+		"distribution Zipf has no ioPercent and rangePercent, which are those of a Hotspot: remove them, or set type to Hotspot"),
+	Entry("an unknown distribution", custom("4Ki, distribution: {type: Normal}"), `supported values: "Uniform", "Hotspot", "Zipf"`),
+	Entry("a range that ends where it starts", custom("4Ki, range: {startPercent: 50, endPercent: 50}"),
+		"range.startPercent (default 0) must be below range.endPercent (default 100)"),
+	Entry("a range that starts at the end", custom("4Ki, range: {startPercent: 100}"), "range.startPercent (default 0) must be below"),
+	Entry("a rate that no thread has", custom("4Ki, rateLimitIOPS: 10000001"), "rateLimitIOPS in body should be less than or equal to 10000000"),
+
+	Entry("deep buffered I/O", custom("4Ki, directIO: Disabled, queueDepth: 2"), oneAtATime),
+	Entry("a deep preset, buffered", with("preset: randread, directIO: Disabled"), oneAtATime),
+	Entry("a buffered preset, deep", with("preset: etcd, queueDepth: 4"), oneAtATime),
+	Entry("a deep buffered stream", streams(stream("a", ", queueDepth: 2"), ", directIO: Disabled"), oneAtATime),
+	Entry("buffered I/O with an engine for direct I/O", "{size: 32Gi, engine: {ioEngine: LibAIO}, workloads: [{preset: etcd}]}",
+		"directIO: Disabled (presets etcd, postgres-wal and redis-aof) is pread and pwrite: set engine.ioEngine to Auto or Sync"),
+	Entry("reads of a file that was not written", with("preset: oltp, layout: Preallocated"), writesAlone),
+	Entry("reads of a preset's new file", with("preset: etcd, readPercent: 50"), writesAlone),
+	Entry("a stream that reads a new file", streams(stream("a", ""), ", layout: Append"), writesAlone),
+	Entry("two threads at the end of a file", writes("layout: Append, threads: 2"), oneEnd),
+	Entry("two I/Os at the end of a file", writes("layout: Append, queueDepth: 2"), oneEnd),
+	Entry("jumps at the end of a file", writes("layout: Append, randomPercent: 1"), oneEnd),
+	Entry("a part of a file that grows", writes("layout: Append, range: {endPercent: 50}"), oneEnd),
+	Entry("random offsets at the end of a file", with("name: x, pattern: Random, readPercent: 0, blockSize: 4Ki, layout: Append"), oneEnd),
+	Entry("a deep preset at the end of a file", with("preset: seqwrite, layout: Append"), oneEnd),
+	Entry("a preset that appends, with threads", with("preset: redis-aof, threads: 2"), oneEnd),
+	Entry("two streams at the end of a file", streams("{name: a, pattern: Sequential, readPercent: 0, blockSize: 4Ki}, {name: b, pattern: Sequential, readPercent: 0, blockSize: 4Ki}", ", layout: Append"), oneEnd),
+	Entry("a file on a block device", "{size: 32Gi, volumeMode: Block, workloads: [{preset: etcd}]}",
+		"layout Preallocated and Append (presets etcd and redis-aof) make a file, which a block device has not: set volumeMode to Filesystem, or layout to Written"),
+	Entry("a check of the page cache", custom("4Ki, directIO: Disabled, verification: Checksum"),
+		"verification: Checksum with directIO Disabled would check the page cache: remove one of them"),
+	Entry("a check of nothing", writes("verification: Checksum"), "verification: Checksum without reads checks nothing: raise readPercent, or remove verification"),
+	Entry("a check of a preset that writes", with("preset: seqwrite, verification: Checksum"), "verification: Checksum without reads checks nothing"),
+	Entry("a check of streams that write", streams("{name: a, pattern: Random, readPercent: 0, blockSize: 4Ki}", ", verification: Checksum"), "verification: Checksum without reads checks nothing"),
+	Entry("no operation", custom("4Ki, operations: 0"), "operations in body should be greater than or equal to 1"),
 )
 
 var _ = DescribeTable("what is right is accepted",
@@ -208,13 +292,47 @@ var _ = DescribeTable("what is right is accepted",
 	Entry("the largest block", custom("16Mi")),
 	Entry("an existing claim", "{claimName: data, workloads: [{preset: vdi}]}"),
 	Entry("one volume, said so", of("volumeCount: 1")),
+	Entry("striping", of("volumeCount: 64, stripeSize: 4Ki")),
+	Entry("striping with the default stripe", of("volumeCount: 2")),
+	Entry("the largest stripe", of("volumeCount: 2, stripeSize: 16Mi")),
+	Entry("as many volumes at once as a VM takes", of("volumeCount: 16, repetitions: 4, repetitionScope: NewVolume")),
+	Entry("an existing claim, measured again and again", "{claimName: data, repetitionScope: SameVolume, repetitions: 6, workloads: [{preset: vdi}]}"),
+	Entry("a file larger than one of its volumes", "{size: 32Gi, volumeCount: 2, workloads: [{preset: vdi, fileSize: 63Gi}]}"),
+	Entry("a file as large as its block devices", "{size: 32Gi, volumeCount: 2, volumeMode: Block, workloads: [{preset: vdi, fileSize: 64Gi}]}"),
+	Entry("draining", of("sustained: Drain")),
+	Entry("each preset with streams or flushes", "{size: 32Gi, workloads: [{preset: vdi-fleet}, {preset: sql}, {preset: etcd}, {preset: postgres-wal}, {preset: redis-aof}, {preset: kafka}]}"),
+	Entry("ladder, as five", "{size: 32Gi, workloads: [{preset: ladder}, {preset: quick}, {preset: vdi}]}"),
+	Entry("a preset of several streams with fields of its workload", with("preset: sql, durationSeconds: 120, fileSize: 10Gi, seed: 7")),
+	Entry("eight streams", streams(strings.Join([]string{stream("a", ""), stream("b", ""), stream("c", ""), stream("d", ""),
+		stream("e", ""), stream("f", ""), stream("g", ""), stream("h", "")}, ", "), "")),
+	Entry("single streams do not count", "{size: 32Gi, workloads: [{preset: sql}, {preset: vdi-fleet}, {name: x, streams: ["+stream("a", "")+", "+stream("b", "")+"]}, "+
+		"{name: w, streams: ["+stream("a", "")+", "+stream("b", "")+"]}, {name: v, streams: ["+stream("a", "")+"]}, {preset: vdi}]}"),
+	Entry("everything about streams", streams("{name: data, pattern: Random, readPercent: 70, blockSize: 8Ki, threads: 4, queueDepth: 32, rateLimitIOPS: 1500, range: {startPercent: 25}, "+
+		"distribution: {type: Hotspot, ioPercent: 95, rangePercent: 5}, sync: WriteThrough}, {name: log, pattern: Sequential, randomPercent: 20, readPercent: 0, blockSize: 32Ki, "+
+		"range: {endPercent: 25}, distribution: {type: Zipf}, sync: Flush, flushEvery: 8}, {name: scan, pattern: Sequential, readPercent: 100, blockSize: 1Mi, threads: 2, sequentialOffset: Shared}", ", verification: Checksum, operations: 1000000")),
+	Entry("flushes beside the writes", writes("sync: Flush, flushIntervalSeconds: 30")),
+	Entry("a preset's flushes, rarer", with("preset: etcd, flushEvery: 10")),
+	Entry("a preset's flushes, in time", with("preset: postgres-wal, flushIntervalSeconds: 5")),
+	Entry("a preset's journal, written through", with("preset: postgres-wal, sync: WriteThrough")),
+	Entry("any block through the page cache", custom("2300, directIO: Disabled, threads: 8")),
+	Entry("the smallest block", custom("1, directIO: Disabled")),
+	Entry("any block of a stream through the page cache", streams("{name: a, pattern: Sequential, readPercent: 0, blockSize: 100}", ", directIO: Disabled")),
+	Entry("a preset through the page cache", with("preset: randread, directIO: Disabled, queueDepth: 1")),
+	Entry("buffered I/O with the engine that it has", "{size: 32Gi, engine: {ioEngine: Sync}, workloads: [{preset: etcd}]}"),
+	Entry("a new file of a preset that writes", with("preset: randwrite, layout: Preallocated")),
+	Entry("a file that grows", writes("layout: Append, range: {startPercent: 0, endPercent: 100}")),
+	Entry("a stream that grows its file", streams("{name: a, pattern: Sequential, readPercent: 0, blockSize: 4Ki}", ", layout: Append")),
+	Entry("a preset that appends, in small blocks", with("preset: redis-aof, blockSize: 100")),
+	Entry("a preset's journal on a block device", "{size: 32Gi, volumeMode: Block, workloads: [{preset: etcd, layout: Written}, {preset: postgres-wal}]}"),
+	Entry("a check of a preset that reads and writes", with("preset: quick, verification: Checksum")),
+	Entry("no check, said so", writes("verification: None")),
 	Entry("a file as large as a block device", "{size: 32Gi, volumeMode: Block, workloads: [{preset: vdi, fileSize: 32Gi}]}"),
 	Entry("a preset beside its variation", "{size: 2Ti, workloads: [{preset: vdi}, {preset: vdi, name: vdi-qd32, queueDepth: 32}]}"),
 	Entry("profile alone", with("preset: profile")),
 	Entry("eight workloads after expansion", "{size: 32Gi, workloads: [{preset: quick}, {preset: latency}, {preset: vdi}, {preset: oltp}, {preset: seqread}, {preset: seqwrite}]}"),
 	Entry("everything else", of(`storageClassName: fast, volumeMode: Block, repetitions: 6, cleanup: OnSuccess, runToken: "7", suspend: true,
 		engine: {ioEngine: LibAIO, image: "example.com/diskbench:v1"}, timeouts: {blockedSeconds: 60, provisioningSeconds: 60, schedulingSeconds: 60, preparingSeconds: 60, runningSeconds: 60, cleanupSeconds: 60},
-		targets: {workload: vdi, minIOPS: 500, maxP99Micros: 20000, onMiss: Fail}, cost: {region: westeurope, currency: EUR, fleetSize: 2500, busyHoursPercent: 20, costPerMonth: "12.50"},
+		targets: {workload: vdi, minIOPS: 500, maxP99Micros: 20000, maxFlushP99Micros: 10000, onMiss: Fail}, cost: {region: westeurope, currency: EUR, fleetSize: 2500, busyHoursPercent: 20, costPerMonth: "12.50"},
 		pod: {nodeSelector: {kubernetes.io/os: linux}, tolerations: [{operator: Exists}], resources: {requests: {cpu: 1}}, labels: {team: storage}, annotations: {a: b}, priorityClassName: low, imagePullSecrets: [{name: x}], runtimeClassName: kata, runAsUser: 1000, supplementalGroups: [2000]}`)),
 )
 

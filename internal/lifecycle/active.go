@@ -212,7 +212,11 @@ func phaseMessage(o Observation, phase v1alpha1.Phase) string {
 	case v1alpha1.PhasePreparing:
 		return "writing the file"
 	case v1alpha1.PhaseRunning:
-		return fmt.Sprintf("measuring, about %s", time.Duration(plan.Seconds(o.Plan))*time.Second+almostDone)
+		about := "about"
+		if plan.MayEndEarly(o.Plan) {
+			about = "at most"
+		}
+		return fmt.Sprintf("measuring, %s %s", about, time.Duration(plan.Seconds(o.Plan))*time.Second+almostDone)
 	default:
 		return "waiting for the pod to be placed and started"
 	}

@@ -160,6 +160,7 @@ func recordReport(run *v1alpha1.Run, r *report.Report) {
 	run.Filesystem = r.Target.Filesystem
 	run.Device = r.Target.Device
 	run.LogicalBlockSizeBytes = r.Target.LogicalBlockBytes
+	run.Queue = queue(r.Target.Queue)
 	run.IOEngineFallbacks = nil
 	for _, f := range r.Fallbacks {
 		run.IOEngineFallbacks = append(run.IOEngineFallbacks, string(f.IOEngine)+": "+f.Reason)
@@ -167,4 +168,21 @@ func recordReport(run *v1alpha1.Run, r *report.Report) {
 	if r.Kernel != "" {
 		run.Kernel = r.Kernel
 	}
+}
+
+func queue(q *report.Queue) *v1alpha1.Queue {
+	if q == nil {
+		return nil
+	}
+	out := &v1alpha1.Queue{
+		Scheduler: q.Scheduler, Requests: q.Requests, DeviceDepth: q.DeviceDepth, MaxIOBytes: q.MaxIOBytes,
+		WriteCache: v1alpha1.WriteCacheThrough, FUA: v1alpha1.FUAUnsupported,
+	}
+	if q.WriteBack {
+		out.WriteCache = v1alpha1.WriteCacheBack
+	}
+	if q.FUA {
+		out.FUA = v1alpha1.FUASupported
+	}
+	return out
 }

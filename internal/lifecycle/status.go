@@ -17,7 +17,7 @@ import (
 
 const (
 	// maxWarnings and maxHistory are the limits of the schema.
-	maxWarnings = 16
+	maxWarnings = 32
 	maxHistory  = 10
 	// maxWarningText keeps the sum of them far below the size of an object.
 	maxWarningText = 1024

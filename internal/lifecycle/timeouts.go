@@ -49,7 +49,7 @@ func limit(phase v1alpha1.Phase, spec *v1alpha1.DiskBenchmarkSpec, p workload.Pl
 	case v1alpha1.PhaseScheduling:
 		return secondsOr(t.SchedulingSeconds, defaultScheduling)
 	case v1alpha1.PhasePreparing:
-		layout := time.Duration(plan.FileSizeBytes(p)/slowestLayoutBytesPerSecond) * time.Second
+		layout := time.Duration(plan.LayoutBytes(p)/slowestLayoutBytesPerSecond) * time.Second
 		return secondsOr(t.PreparingSeconds, max(minPreparing, layout))
 	case v1alpha1.PhaseRunning:
 		return secondsOr(t.RunningSeconds, time.Duration(plan.Seconds(p))*time.Second+runningMargin)

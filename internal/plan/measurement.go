@@ -30,12 +30,21 @@ func measurement(w workload.Workload, r *report.Workload, direct bool) v1alpha1.
 		WindowNanos: r.WindowNanos,
 		Read:        figures(r.Read),
 		Write:       figures(r.Write),
+		Flush:       figures(r.Flush),
+		Streams:     streams(w, r),
+		Series:      series(r.Series),
+		Steady:      steady(r.Steady),
+		Step:        step(r.Step),
+		Drained:     drained(r.Drained),
+		Device:      device(w, r),
 		CPU: &v1alpha1.CPU{
 			UserMillis:           r.CPU.UserNanos / int64(time.Millisecond),
 			SystemMillis:         r.CPU.SystemNanos / int64(time.Millisecond),
 			BusiestWorkerPercent: r.CPU.BusiestWorkerPercent,
+			RunDelayPercent:      r.CPU.RunDelayPercent,
+			ThrottledPercent:     r.CPU.ThrottledPercent,
+			StealPercent:         r.CPU.StealPercent,
 		},
-		Series: series(r.Series),
 	}
 	if total := figures(r.Total); total != nil {
 		m.Total = *total
@@ -52,23 +61,39 @@ func measurement(w workload.Workload, r *report.Workload, direct bool) v1alpha1.
 }
 
 func parameters(w workload.Workload, fileSize int64, direct bool) v1alpha1.Parameters {
-	s := w.Streams[0]
 	p := v1alpha1.Parameters{
-		Pattern:         v1alpha1.Pattern(s.Pattern),
-		ReadPercent:     int32(s.ReadPercent),
-		BlockSizeBytes:  s.BlockSizeBytes,
-		Threads:         int32(s.Threads),
-		QueueDepth:      int32(s.QueueDepth),
-		Sync:            v1alpha1.SyncMode(s.Sync),
 		FileSizeBytes:   fileSize,
-		Layout:          v1alpha1.LayoutWritten, // the one layout that the engine makes
+		Layout:          v1alpha1.Layout(w.Layout),
 		DirectIO:        v1alpha1.DirectIODisabled,
+		Operations:      w.Operations,
 		WarmupSeconds:   int32(w.Warmup.Std() / time.Second),
 		DurationSeconds: int32(w.Duration.Std() / time.Second),
 		Seed:            w.Seed,
 	}
-	if direct {
+	if direct && !w.Buffered() {
 		p.DirectIO = v1alpha1.DirectIORequired
+	}
+	if w.Verify {
+		p.Verification = v1alpha1.VerificationChecksum
+	}
+	if len(w.Streams) == 1 {
+		p.StreamParameters = streamParameters(w.Streams[0], fileSize)
+	}
+	return p
+}
+
+func streamParameters(s workload.Stream, fileSize int64) v1alpha1.StreamParameters {
+	p := v1alpha1.StreamParameters{
+		Pattern:              v1alpha1.Pattern(s.Pattern),
+		RandomPercent:        int32(s.RandomPercent),
+		ReadPercent:          new(int32(s.ReadPercent)),
+		BlockSizeBytes:       s.BlockSizeBytes,
+		Threads:              int32(s.Threads),
+		QueueDepth:           int32(s.QueueDepth),
+		RateLimitIOPS:        s.RateLimitIOPS,
+		Sync:                 v1alpha1.SyncMode(s.Sync),
+		FlushEvery:           int32(s.FlushEvery),
+		FlushIntervalSeconds: int32(s.FlushInterval.Std() / time.Second),
 	}
 	if s.Pattern == workload.Sequential {
 		p.SequentialOffset = v1alpha1.SequentialOffsetPerThread
@@ -76,7 +101,75 @@ func parameters(w workload.Workload, fileSize int64, direct bool) v1alpha1.Param
 			p.SequentialOffset = v1alpha1.SequentialOffsetShared
 		}
 	}
+	if s.Range != workload.Whole {
+		first, end := s.Range.Blocks(fileSize, s.BlockSizeBytes)
+		p.Range = &v1alpha1.ByteRange{StartBytes: first * s.BlockSizeBytes, EndBytes: end * s.BlockSizeBytes}
+	}
+	if d := s.Distribution; d.Type != workload.Uniform {
+		p.Distribution = &v1alpha1.Distribution{Type: v1alpha1.DistributionType(d.Type)}
+		if d.Type == workload.Hotspot {
+			p.Distribution.IOPercent, p.Distribution.RangePercent = new(int32(d.IOPercent)), new(int32(d.RangePercent))
+		}
+	}
 	return p
+}
+
+// streams are the figures of each of several, which the report has in the plan's order.
+func streams(w workload.Workload, r *report.Workload) []v1alpha1.StreamMeasurement {
+	var out []v1alpha1.StreamMeasurement
+	for i := range r.Streams {
+		s := &r.Streams[i]
+		out = append(out, v1alpha1.StreamMeasurement{
+			Name:       s.Name,
+			Parameters: streamParameters(w.Streams[i], r.FileSizeBytes),
+			Read:       figures(s.Read),
+			Write:      figures(s.Write),
+			Flush:      figures(s.Flush),
+		})
+	}
+	return out
+}
+
+func steady(s *report.Steady) *v1alpha1.Steady {
+	if s == nil {
+		return nil
+	}
+	out := &v1alpha1.Steady{State: v1alpha1.SteadyStateUnsteady, VariationPermille: round(s.VariationPercent * 10)}
+	if s.State {
+		out.State = v1alpha1.SteadyStateSteady
+	}
+	return out
+}
+
+func step(s *report.Step) *v1alpha1.Step {
+	if s == nil {
+		return nil
+	}
+	return &v1alpha1.Step{AtSeconds: round(s.AtSeconds), BeforeIOPS: round(s.BeforeIOPS), AfterIOPS: round(s.AfterIOPS)}
+}
+
+func drained(d *report.Drained) *v1alpha1.Drained {
+	if d == nil {
+		return nil
+	}
+	return &v1alpha1.Drained{
+		Seconds: round(d.Seconds), Step: step(d.Step), IOPS: round(d.IOPS), ThroughputBytesPerSecond: round(d.BytesPerSecond),
+	}
+}
+
+func device(w workload.Workload, r *report.Workload) *v1alpha1.DeviceCounters {
+	d := r.Device
+	if d == nil {
+		return nil
+	}
+	out := &v1alpha1.DeviceCounters{
+		ReadOperations: d.ReadOperations, WriteOperations: d.WriteOperations,
+		ReadBytes: d.ReadBytes, WriteBytes: d.WriteBytes, OtherOperations: d.OtherOperations,
+	}
+	if t := r.Total; t != nil && t.Operations > 0 && !w.Buffered() {
+		out.OperationsPermille = new(round(1000 * float64(d.ReadOperations+d.WriteOperations) / float64(t.Operations)))
+	}
+	return out
 }
 
 func figures(f *report.Figures) *v1alpha1.Figures {

@@ -29,7 +29,11 @@ func TestMeasurementsHoldTheReportBesideThePlan(t *testing.T) {
 		Name: "seqread", FileSizeBytes: 1 << 30, WindowNanos: 60e9, Read: total, Total: total,
 		Repetitions: []report.Repetition{{IOPS: 49.6, P99Nanos: ptr.To[int64](50)}, {IOPS: 50.4, P99Nanos: ptr.To[int64](60)}},
 		Series:      report.Series{IntervalNanos: 2e9, IOPS: []float64{49.5, 50.5}},
-		CPU:         report.CPU{UserNanos: 1.5e9, SystemNanos: 2e9, BusiestWorkerPercent: 7},
+		Steady:      &report.Steady{State: true, VariationPercent: 3.14},
+		Step:        &report.Step{AtSeconds: 30.6, BeforeIOPS: 3500.4, AfterIOPS: 499.6},
+		Drained:     &report.Drained{Seconds: 1800.2, Step: &report.Step{AtSeconds: 1740, BeforeIOPS: 3500, AfterIOPS: 500}, IOPS: 500, BytesPerSecond: 5e8},
+		Device:      &report.DeviceCounters{ReadOperations: 6000, WriteOperations: 30, ReadBytes: 3000 << 20, WriteBytes: 1 << 20, OtherOperations: 9},
+		CPU:         report.CPU{UserNanos: 1.5e9, SystemNanos: 2e9, BusiestWorkerPercent: 7, RunDelayPercent: 1, ThrottledPercent: 2, StealPercent: 3},
 	}}}
 	figures := v1alpha1.Figures{
 		Operations: 3000, Bytes: 3000 << 20, IOPS: 50, ThroughputBytesPerSecond: 52428800,
@@ -38,8 +42,11 @@ func TestMeasurementsHoldTheReportBesideThePlan(t *testing.T) {
 	want := []v1alpha1.Measurement{{
 		Name: "seqread", WindowNanos: 60e9, Read: &figures, Total: figures,
 		Parameters: v1alpha1.Parameters{
-			Pattern: "Sequential", ReadPercent: 100, BlockSizeBytes: 1 << 20, Threads: 4, QueueDepth: 8,
-			SequentialOffset: "Shared", Sync: "None", FileSizeBytes: 1 << 30, Layout: "Written", DirectIO: "Required",
+			StreamParameters: v1alpha1.StreamParameters{
+				Pattern: "Sequential", ReadPercent: ptr.To[int32](100), BlockSizeBytes: 1 << 20, Threads: 4, QueueDepth: 8,
+				SequentialOffset: "Shared", Sync: "None",
+			},
+			FileSizeBytes: 1 << 30, Layout: "Written", DirectIO: "Required",
 			WarmupSeconds: 3, DurationSeconds: 60, Seed: 1,
 		},
 		Repetitions: []v1alpha1.Repetition{{IOPS: 50, P99Nanos: ptr.To[int64](50)}, {IOPS: 50, P99Nanos: ptr.To[int64](60)}},
@@ -48,10 +55,86 @@ func TestMeasurementsHoldTheReportBesideThePlan(t *testing.T) {
 			MinP99Nanos: ptr.To[int64](50), MedianP99Nanos: ptr.To[int64](55), MaxP99Nanos: ptr.To[int64](60),
 		},
 		Series: &v1alpha1.Series{IntervalMillis: 2000, IOPS: []int64{50, 51}},
-		CPU:    &v1alpha1.CPU{UserMillis: 1500, SystemMillis: 2000, BusiestWorkerPercent: 7},
+		Steady: &v1alpha1.Steady{State: "Steady", VariationPermille: 31},
+		Step:   &v1alpha1.Step{AtSeconds: 31, BeforeIOPS: 3500, AfterIOPS: 500},
+		Drained: &v1alpha1.Drained{
+			Seconds: 1800, Step: &v1alpha1.Step{AtSeconds: 1740, BeforeIOPS: 3500, AfterIOPS: 500}, IOPS: 500, ThroughputBytesPerSecond: 5e8,
+		},
+		Device: &v1alpha1.DeviceCounters{
+			ReadOperations: 6000, WriteOperations: 30, ReadBytes: 3000 << 20, WriteBytes: 1 << 20, OtherOperations: 9, OperationsPermille: ptr.To[int64](2010),
+		},
+		CPU: &v1alpha1.CPU{UserMillis: 1500, SystemMillis: 2000, BusiestWorkerPercent: 7, RunDelayPercent: 1, ThrottledPercent: 2, StealPercent: 3},
 	}}
 	if diff := cmp.Diff(want, Measurements(p, r)); diff != "" {
 		t.Errorf("measurements (-want +got):\n%s", diff)
+	}
+}
+
+func TestMeasurementsOfSeveralStreamsHaveEachItsParameters(t *testing.T) {
+	p, err := Build(specOf(presetNamed("sql")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := report.NewFigures(6000, 6000<<13, 60e9, report.Latency{P99Nanos: ptr.To[int64](50)})
+	r := &report.Report{DirectIO: true, Workloads: []report.Workload{{
+		Name: "sql", FileSizeBytes: 20 << 30, WindowNanos: 60e9, Read: f, Write: f, Total: f, Repetitions: []report.Repetition{{}},
+		Streams: []report.Stream{{Name: "data", Read: f, Write: f}, {Name: "log", Write: f}},
+	}}}
+	got := Measurements(p, r)[0]
+	if diff := cmp.Diff(v1alpha1.StreamParameters{}, got.Parameters.StreamParameters); diff != "" {
+		t.Errorf("the parameters of which stream (-want +got):\n%s", diff)
+	}
+	figures := &v1alpha1.Figures{Operations: 6000, Bytes: 6000 << 13, IOPS: 100, ThroughputBytesPerSecond: 819200, P99Nanos: ptr.To[int64](50)}
+	want := []v1alpha1.StreamMeasurement{
+		{
+			Name: "data", Read: figures, Write: figures,
+			Parameters: v1alpha1.StreamParameters{
+				Pattern: "Random", ReadPercent: ptr.To[int32](70), BlockSizeBytes: 8 << 10, Threads: 4, QueueDepth: 32, RateLimitIOPS: 1500,
+				Range:        &v1alpha1.ByteRange{StartBytes: 5 << 30, EndBytes: 20 << 30},
+				Distribution: &v1alpha1.Distribution{Type: "Hotspot", IOPercent: ptr.To[int32](95), RangePercent: ptr.To[int32](5)},
+				Sync:         "WriteThrough",
+			},
+		},
+		{
+			Name: "log", Write: figures,
+			Parameters: v1alpha1.StreamParameters{
+				Pattern: "Sequential", ReadPercent: ptr.To[int32](0), BlockSizeBytes: 32 << 10, Threads: 1, QueueDepth: 1, RateLimitIOPS: 300,
+				SequentialOffset: "PerThread", Range: &v1alpha1.ByteRange{EndBytes: 5 << 30}, Sync: "WriteThrough",
+			},
+		},
+	}
+	if diff := cmp.Diff(want, got.Streams); diff != "" {
+		t.Errorf("streams (-want +got):\n%s", diff)
+	}
+}
+
+func TestMeasurementsOfAJournal(t *testing.T) {
+	p, err := Build(specOf(presetNamed("etcd")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := report.NewFigures(10_000, 23_000_000, 20e9, report.Latency{})
+	flush := report.NewFigures(10_000, 0, 20e9, report.Latency{P99Nanos: ptr.To[int64](9e6)})
+	r := &report.Report{DirectIO: true, Workloads: []report.Workload{{
+		Name: "etcd", FileSizeBytes: 22 << 20, WindowNanos: 20e9, Write: write, Total: write, Flush: flush, Repetitions: []report.Repetition{{}},
+		Device: &report.DeviceCounters{WriteOperations: 30_000},
+	}}}
+	got := Measurements(p, r)[0]
+	want := v1alpha1.Parameters{
+		StreamParameters: v1alpha1.StreamParameters{
+			Pattern: "Sequential", ReadPercent: ptr.To[int32](0), BlockSizeBytes: 2300, Threads: 1, QueueDepth: 1,
+			SequentialOffset: "PerThread", Sync: "Flush", FlushEvery: 1,
+		},
+		FileSizeBytes: 22 << 20, Layout: "Preallocated", DirectIO: "Disabled", Operations: 10_000, DurationSeconds: 300, Seed: 1,
+	}
+	if diff := cmp.Diff(want, got.Parameters); diff != "" {
+		t.Errorf("O_DIRECT is proven on the volume, and not used here (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(&v1alpha1.Figures{Operations: 10_000, IOPS: 500, P99Nanos: ptr.To[int64](9e6)}, got.Flush); diff != "" {
+		t.Errorf("flushes (-want +got):\n%s", diff)
+	}
+	if got.Device.OperationsPermille != nil {
+		t.Errorf("a ratio of what the page cache gathers: %d", *got.Device.OperationsPermille)
 	}
 }
 
@@ -102,6 +185,13 @@ func measurement1(name string, iops, bytesPerSecond, mean int64, p99 *int64) v1a
 	}}
 }
 
+// flushing is a measurement of a journal whose writes take 12 µs.
+func flushing(name string, flushes int64, p99 *int64) v1alpha1.Measurement {
+	m := measurement1(name, 400, 1_000_000, 1, ptr.To[int64](12_000))
+	m.Flush = &v1alpha1.Figures{Operations: flushes, P99Nanos: p99}
+	return m
+}
+
 func TestSummarize(t *testing.T) {
 	if got := Summarize(nil); got != nil {
 		t.Errorf("a summary of nothing: %+v", got)
@@ -109,8 +199,13 @@ func TestSummarize(t *testing.T) {
 	got := Summarize([]v1alpha1.Measurement{
 		measurement1("vdi", 7844, 32_129_024, 1, ptr.To[int64](1_234_567)),
 		measurement1("slow", 500, 2_048_000, 1, nil),
+		flushing("etcd", 10_000, ptr.To[int64](3_210_000)), // who flushes waits for the flush, and etcd's figure is its percentile
+		flushing("redis-aof", 60, nil),                     // too few flushes: the writes' own, unmarked
 	})
-	want := &v1alpha1.Summary{Workloads: "vdi / slow", IOPS: "7,844 / 500", Throughput: "32.1 / 2.05", P99: "1.23 ms / -"}
+	want := &v1alpha1.Summary{
+		Workloads: "vdi / slow / etcd / redis-aof", IOPS: "7,844 / 500 / 400 / 400", Throughput: "32.1 / 2.05 / 1.00 / 1.00",
+		P99: "1.23 ms / - / 3.21 ms (flush) / 12.0 µs",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
@@ -187,6 +282,30 @@ func TestJudge(t *testing.T) {
 			}
 			if got := Judge(spec, nil); got != nil {
 				t.Errorf("a judgment without figures: %+v", got)
+			}
+		})
+	}
+}
+
+func TestJudgeFlushes(t *testing.T) {
+	within, above := flushing("within", 10_000, ptr.To[int64](10_000_000)), flushing("above", 10_000, ptr.To[int64](10_100_000))
+	few, none := flushing("few", 60, nil), measurement1("none", 500, 1, 1, ptr.To[int64](1))
+	for name, c := range map[string]struct {
+		reason string
+		ms     []v1alpha1.Measurement
+		want   Judgment
+	}{
+		"within":          {"etcd asks for 10 ms", []v1alpha1.Measurement{within}, Judgment{Met, "every target is met"}},
+		"beside reads":    {"what does not flush cannot miss it", []v1alpha1.Measurement{none, within}, Judgment{Met, "every target is met"}},
+		"above":           {"the flush's percentile, not the write's", []v1alpha1.Measurement{above}, Judgment{Missed, "above: a 99th percentile of the flushes of 10.1 ms is above maxFlushP99Micros 10,000"}},
+		"few":             {"sixty samples have no 99th percentile", []v1alpha1.Measurement{few}, Judgment{NotJudged, "few: 60 flushes are too few for a 99th percentile: measure longer"}},
+		"nothing flushes": {"a target that nothing is held to must not look met", []v1alpha1.Measurement{none}, Judgment{NotJudged, "maxFlushP99Micros: no workload in question flushes, use sync Flush or a preset such as etcd"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := specOf(presetNamed("etcd"))
+			spec.Targets = &v1alpha1.Targets{MaxFlushP99Micros: ptr.To[int64](10_000)}
+			if diff := cmp.Diff(&c.want, Judge(spec, c.ms)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 		})
 	}

@@ -38,9 +38,13 @@ func Judge(spec *v1alpha1.DiskBenchmarkSpec, ms []v1alpha1.Measurement) *Judgmen
 		return nil
 	}
 	var missed, open []string
-	for _, m := range inQuestion(spec, ms) {
-		mi, op := judgeOne(spec.Targets, &m)
+	questioned := inQuestion(spec, ms)
+	for i := range questioned {
+		mi, op := judgeOne(spec.Targets, &questioned[i])
 		missed, open = append(missed, mi...), append(open, op...)
+	}
+	if spec.Targets.MaxFlushP99Micros != nil && !slices.ContainsFunc(questioned, flushes) {
+		open = append(open, "maxFlushP99Micros: no workload in question flushes, use sync Flush or a preset such as etcd")
 	}
 	switch {
 	case len(missed) > 0:
@@ -90,14 +94,25 @@ func judgeOne(t *v1alpha1.Targets, m *v1alpha1.Measurement) (missed, open []stri
 		missed = append(missed, fmt.Sprintf("%s: a mean latency of %s is above maxMeanMicros %s",
 			m.Name, Latency(m.Total.MeanNanos), grouped(*t.MaxMeanMicros)))
 	}
-	switch p99 := m.Total.P99Nanos; {
-	case t.MaxP99Micros == nil:
-	case p99 == nil:
-		open = append(open, fmt.Sprintf("%s: %s operations are too few for a 99th percentile: measure longer",
-			m.Name, grouped(m.Total.Operations)))
-	case *p99 > nanos(*t.MaxP99Micros):
-		missed = append(missed, fmt.Sprintf("%s: a 99th percentile of %s is above maxP99Micros %s",
-			m.Name, Latency(*p99), grouped(*t.MaxP99Micros)))
+	mi, op := judgeP99(m.Name, "operations", "99th percentile", "maxP99Micros", t.MaxP99Micros, &m.Total)
+	missed, open = append(missed, mi...), append(open, op...)
+	if flushes(*m) {
+		mi, op = judgeP99(m.Name, "flushes", "99th percentile of the flushes", "maxFlushP99Micros", t.MaxFlushP99Micros, m.Flush)
+		missed, open = append(missed, mi...), append(open, op...)
+	}
+	return missed, open
+}
+
+func flushes(m v1alpha1.Measurement) bool { return m.Flush != nil }
+
+// judgeP99 judges a percentile, which is open where the samples are too few for one.
+func judgeP99(name, samples, what, field string, target *int64, f *v1alpha1.Figures) (missed, open []string) {
+	switch {
+	case target == nil:
+	case f.P99Nanos == nil:
+		open = []string{fmt.Sprintf("%s: %s %s are too few for a 99th percentile: measure longer", name, grouped(f.Operations), samples)}
+	case *f.P99Nanos > nanos(*target):
+		missed = []string{fmt.Sprintf("%s: a %s of %s is above %s %s", name, what, Latency(*f.P99Nanos), field, grouped(*target))}
 	}
 	return missed, open
 }
