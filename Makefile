@@ -68,6 +68,10 @@ docs: ## Generate docs/api-reference.md.
 	$(call tool,crd-ref-docs) --log-level ERROR --source-path api --config hack/api-reference/config.yaml \
 		--renderer markdown --templates-dir hack/api-reference/templates --output-path docs/api-reference.md
 
+.PHONY: catalog
+catalog: ## Generate the embedded Azure catalog from internal/azure/catalog/data.
+	go run ./hack/catalog
+
 .PHONY: fmt
 fmt: ## Format the Go code.
 	for module in $(MODULES); do \

@@ -28,7 +28,7 @@ sums() {
 generated() {
 	local before after
 	before=$(sums)
-	make --no-print-directory generate manifests docs fmt || return 1
+	make --no-print-directory generate manifests docs catalog fmt || return 1
 	after=$(sums)
 	[ "$before" != "$after" ] || return 0
 	echo "not up to date, regenerated now; look at them and commit them:"
