@@ -347,40 +347,117 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// SIGTERM is how Kubernetes ends a pod.
+// SIGTERM is how Kubernetes ends a pod. What was measured until then is printed, marked as a part.
 func TestSIGTERM(t *testing.T) {
 	for _, tt := range []struct {
-		phase string
-		size  string
+		phase, size, text string
+		args              []string
+		partial           bool
 	}{
-		{"Measuring", "16Mi"},
-		{"Preparing", "16Gi"}, // longer than the first line of progress takes
+		{"laying out", "16Gi", `"phase":"Preparing"`, nil, false}, // longer than the first line of progress takes
+		{"warming up", "16Mi", `"phase":"Measuring"`, []string{"--warmup", "1h"}, false},
+		{"measuring", "16Mi", `"phase":"Measuring"`, []string{"--warmup", "0s", "--duration", "1h"}, true},
+		{"measuring again", "16Mi", `"repetition":2`, []string{"--warmup", "0s", "--duration", "1100ms", "--repetitions", "10"}, true},
+		{"draining", "16Mi", `"phase":"Draining"`, []string{"--warmup", "0s", "--duration", "1100ms", "--drain"}, true},
 	} {
 		t.Run(tt.phase, func(t *testing.T) {
-			dir, log := disktest.Dir(t), filepath.Join(t.TempDir(), "log")
-			stderr, err := os.Create(log)
-			if err != nil {
-				t.Fatal(err)
+			dir := disktest.Dir(t)
+			args := append([]string{"run", "--path", dir, "--preset", "vdi", "--file-size", tt.size, "--progress", "json", "-o", "json"}, tt.args...)
+			o := terminated(t, tt.text, args...)
+			if o.code != 130 || !strings.Contains(o.stderr, "Interrupted: told to stop") {
+				t.Errorf("exit code %d, want 130: %s", o.code, o.stderr)
 			}
-			c := command(os.Args[0], "run", "--path", dir, "--preset", "vdi", "--file-size", tt.size, "--progress", "json")
-			c.Stderr = stderr
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
+			if (o.stdout != "") != tt.partial {
+				t.Fatalf("standard output: %q", o.stdout)
 			}
-			waitFor(t, log, `"phase":"`+tt.phase)
-			if err := c.Process.Signal(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
+			if tt.partial {
+				var got result
+				if err := json.Unmarshal([]byte(o.stdout), &got); err != nil {
+					t.Fatal(err)
+				}
+				if !got.Interrupted || len(got.Workloads) != 1 || got.Workloads[0].Total == nil || got.Workloads[0].Total.Operations == 0 {
+					t.Errorf("the part is %+v", got)
+				}
 			}
-			_ = c.Wait() // its exit code is looked at below
-			if code := c.ProcessState.ExitCode(); code != 130 {
-				t.Errorf("exit code %d, want 130", code)
-			}
-			waitFor(t, log, "Interrupted: told to stop")
 			if left := leftovers(t, dir); left != nil {
 				t.Errorf("%v are left", left)
 			}
 		})
 	}
+}
+
+// The operator reads the failure; whoever reads the log finds the part above it.
+func TestSIGTERMInAPod(t *testing.T) {
+	message := filepath.Join(t.TempDir(), "termination-log")
+	var p workload.Plan
+	text, names := planJSON(t, disktest.Dir(t))
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Workloads {
+		p.Workloads[i].Warmup, p.Workloads[i].Duration = 0, workload.Seconds(600)
+	}
+	long, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := terminated(t, `"phase":"Measuring"`, "run", "--plan", string(long), "--termination-message-path", message)
+	if o.code != 130 {
+		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(o.stdout), "\n")
+	if n := len(lines); n < 3 || !strings.HasPrefix(lines[n-2], `{"phase":"Interrupted","result":{"interrupted":true,`) ||
+		!strings.HasPrefix(lines[n-1], `{"phase":"Failed","reason":"Interrupted",`) {
+		t.Errorf("the last lines are %q", lines[max(n-2, 0):])
+	}
+	said, err := os.ReadFile(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = report.Decode(said, names)
+	if f := (*report.Failure)(nil); !errors.As(err, &f) || f.Reason != report.ReasonInterrupted {
+		t.Errorf("the message says %v", err)
+	}
+}
+
+// terminated runs the engine until it has said text, and tells it to stop.
+func terminated(t *testing.T, text string, args ...string) outcome {
+	t.Helper()
+	log, printed := filepath.Join(t.TempDir(), "stderr"), filepath.Join(t.TempDir(), "stdout")
+	stderr, err := os.Create(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stderr.Close() //nolint:errcheck // the process writes to it
+	stdout, err := os.Create(printed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdout.Close() //nolint:errcheck // likewise
+	progress := log
+	if slices.Contains(args, "--plan") {
+		progress = printed
+	}
+	c := command(os.Args[0], args...)
+	c.Stdout, c.Stderr = stdout, stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Process.Kill() //nolint:errcheck // in case the test ends early
+	waitFor(t, progress, text)
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait() // its exit code is looked at by the caller
+	said, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := os.ReadFile(printed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome{c.ProcessState.ExitCode(), string(result), string(said)}
 }
 
 func waitFor(t *testing.T, file, text string) {

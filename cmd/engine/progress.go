@@ -200,7 +200,22 @@ func rates(e engine.Event) []string {
 	if e.Phase == engine.Preparing {
 		return nil
 	}
-	return []string{fmt.Sprintf("%.0f IOPS", e.IOPS)}
+	parts := []string{fmt.Sprintf("%.0f IOPS", e.IOPS)}
+	if e.BytesPerSecond > 0 {
+		parts = append(parts, fmt.Sprintf("%.1f MB/s", e.BytesPerSecond/1e6))
+	}
+	if e.MeanMicros > 0 {
+		parts = append(parts, "mean "+inTime(e.MeanMicros))
+	}
+	return parts
+}
+
+// inTime writes microseconds with the unit that a reader expects.
+func inTime(micros float64) string {
+	if micros < 1000 {
+		return fmt.Sprintf("%.0f µs", micros)
+	}
+	return fmt.Sprintf("%.2f ms", micros/1000)
 }
 
 func gibibytes(n int64) string { return fmt.Sprintf("%.2f GiB", float64(n)/(1<<30)) }

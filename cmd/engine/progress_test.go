@@ -21,7 +21,7 @@ import (
 
 var measuringEvent = engine.Event{
 	Phase: engine.Measuring, Workload: "vdi", Repetition: 2, Repetitions: 3,
-	ElapsedSeconds: 12, TotalSeconds: 60, IOPS: 8012,
+	ElapsedSeconds: 12, TotalSeconds: 60, IOPS: 8012, BytesPerSecond: 32.8e6, MeanMicros: 1990,
 }
 
 func TestLiveLine(t *testing.T) {
@@ -31,14 +31,15 @@ func TestLiveLine(t *testing.T) {
 		width int
 		want  string
 	}{
-		{"room for all", measuringEvent, 90, "measuring vdi (2 of 3)  [##--------]  20%  12 of 60 s  8012 IOPS"},
-		{"one column short of it all", measuringEvent, 62, "measuring vdi (2 of 3)  [##--------]  20%  12 of 60 s"},
+		{"room for all", measuringEvent, 90, "measuring vdi (2 of 3)  [##--------]  20%  12 of 60 s  8012 IOPS  32.8 MB/s  mean 1.99 ms"},
+		{"the latency does not fit", measuringEvent, 80, "measuring vdi (2 of 3)  [##--------]  20%  12 of 60 s  8012 IOPS  32.8 MB/s"},
+		{"one column short of it all", measuringEvent, 89, "measuring vdi (2 of 3)  [##--------]  20%  12 of 60 s  8012 IOPS  32.8 MB/s"},
 		{"a narrow window", measuringEvent, 16, "measuring vdi ("},
 		{"no window", measuringEvent, 0, ""},
 		{"bytes, not seconds", engine.Event{Phase: engine.Preparing, BytesDone: 1 << 30, BytesTotal: 4 << 30}, 80,
 			"preparing  [##--------]  25%  1.00 GiB of 4.00 GiB"},
-		{"an end that nobody knows", engine.Event{Phase: "Draining", Workload: "vdi", Repetition: 1, Repetitions: 1, ElapsedSeconds: 300, IOPS: 500}, 80,
-			"draining vdi  300 s  500 IOPS"},
+		{"an end that nobody knows", engine.Event{Phase: engine.Draining, Workload: "vdi", Repetition: 1, Repetitions: 1, ElapsedSeconds: 300, IOPS: 500, MeanMicros: 80}, 80,
+			"draining vdi  300 s  500 IOPS  mean 80 µs"},
 		{"later than planned", engine.Event{Phase: engine.Measuring, ElapsedSeconds: 61, TotalSeconds: 60}, 80,
 			"measuring  [##########] 100%  61 of 60 s  0 IOPS"},
 	} {
@@ -63,9 +64,9 @@ func TestPlainLines(t *testing.T) {
 	for _, e := range []engine.Event{at(1, 1), at(2, 1), at(60, 1), at(1, 2)} {
 		p.event(e)
 	}
-	want := "measuring vdi (1 of 3): 1 of 60 s, 8012 IOPS\n" + // something new
-		"measuring vdi (1 of 3): 60 of 60 s, 8012 IOPS\n" + // its end
-		"measuring vdi (2 of 3): 1 of 60 s, 8012 IOPS\n" // new again
+	want := "measuring vdi (1 of 3): 1 of 60 s, 8012 IOPS, 32.8 MB/s, mean 1.99 ms\n" + // something new
+		"measuring vdi (1 of 3): 60 of 60 s, 8012 IOPS, 32.8 MB/s, mean 1.99 ms\n" + // its end
+		"measuring vdi (2 of 3): 1 of 60 s, 8012 IOPS, 32.8 MB/s, mean 1.99 ms\n" // new again
 	if got := b.String(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
