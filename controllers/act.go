@@ -4,10 +4,13 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,14 +34,14 @@ func (r *DiskBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observati
 		return r.create(ctx, o)
 	case lifecycle.ActionDeleteJob:
 		return r.delete(ctx, o.Job, metav1.DeletePropagationForeground)
-	case lifecycle.ActionDeleteClaim:
-		return r.delete(ctx, o.Claim, metav1.DeletePropagationBackground)
+	case lifecycle.ActionDeleteClaims:
+		return r.deleteClaims(ctx, o.Claims)
 	default:
 		return nil
 	}
 }
 
-// create makes the claim and the Job where they are missing. A DiskBenchmark read from a cache that
+// create makes the claims and the Job where they are missing. A DiskBenchmark read from a cache that
 // lags may be past that, its Job done and deleted, so the API server is asked first.
 func (r *DiskBenchmarkReconciler) create(ctx context.Context, o lifecycle.Observation) error {
 	live := &v1alpha1.DiskBenchmark{}
@@ -52,31 +55,97 @@ func (r *DiskBenchmarkReconciler) create(ctx context.Context, o lifecycle.Observ
 	if err != nil {
 		return err
 	}
-	if o.Benchmark.Spec.ClaimName == nil && o.Claim == nil {
-		if err := r.createChild(ctx, resources.Claim(o.Benchmark, run, o.Class.Name)); err != nil {
+	if o.Benchmark.Spec.ClaimName == nil {
+		if err := r.createClaims(ctx, o); err != nil {
 			return err
 		}
 	}
 	if o.Job != nil {
 		return nil
 	}
-	return r.createChild(ctx, resources.Job(o.Benchmark, run, resources.JobOptions{
-		Image: r.EngineImage, Plan: encoded, BackstopSeconds: lifecycle.BackstopSeconds(&o.Benchmark.Spec, o.Plan),
+	busy, err := r.hostnames(ctx, o.Slot.BusyNodes)
+	if err != nil {
+		return err
+	}
+	return r.createChild(ctx, o, resources.Job(o.Benchmark, run, resources.JobOptions{
+		Image: r.EngineImage, Plan: encoded, BusyHosts: busy,
+		BackstopSeconds: lifecycle.BackstopSeconds(&o.Benchmark.Spec, o.Plan),
 	}))
 }
 
-// createChild creates an object. One that exists already was not there when this step was decided:
-// the next look tells whether it is ours.
-func (r *DiskBenchmarkReconciler) createChild(ctx context.Context, child client.Object) error {
+func (r *DiskBenchmarkReconciler) createClaims(ctx context.Context, o lifecycle.Observation) error {
+	for _, claim := range resources.Claims(o.Benchmark, o.Benchmark.Status.Run, o.Class.Name) {
+		if slices.ContainsFunc(o.Claims, func(c corev1.PersistentVolumeClaim) bool { return c.Name == claim.Name }) {
+			continue
+		}
+		if err := r.createChild(ctx, o, claim); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hostnames are the labels by which the scheduler tells nodes apart. A node that is gone, or that the
+// operator may not read, has the name that most do.
+func (r *DiskBenchmarkReconciler) hostnames(ctx context.Context, nodes []string) ([]string, error) {
+	var out []string
+	for _, name := range nodes {
+		node := &corev1.Node{}
+		_, err := r.getLive(ctx, "", name, node)
+		if err != nil && !apierrors.IsForbidden(err) {
+			return nil, err
+		}
+		out = append(out, cmp.Or(node.Labels[corev1.LabelHostname], name))
+	}
+	return out, nil
+}
+
+// createChild creates an object. One of the name that was not there when this step was decided is a
+// stranger's, or our own, which the next look will see.
+func (r *DiskBenchmarkReconciler) createChild(ctx context.Context, o lifecycle.Observation, child client.Object) error {
 	err := r.Create(ctx, child)
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		return errStale
+		return r.existing(ctx, o, child)
 	case err != nil:
 		return fmt.Errorf("create: %w", err)
 	default:
 		return nil
 	}
+}
+
+// existing tells whose the object is that has the name of a child. What the API server answers decides:
+// a stranger's is not in our cache.
+func (r *DiskBenchmarkReconciler) existing(ctx context.Context, o lifecycle.Observation, child client.Object) error {
+	ok, err := r.getLive(ctx, child.GetNamespace(), child.GetName(), child)
+	if err != nil {
+		return err
+	}
+	if !ok || resources.Owned(child, o.Benchmark, o.Benchmark.Status.Run.Number) {
+		return errStale
+	}
+	kind, err := r.GroupVersionKindFor(child)
+	if err != nil {
+		return fmt.Errorf("name the kind of %s: %w", child.GetName(), err)
+	}
+	return strangerError{kind.Kind + " " + child.GetName()}
+}
+
+// strangerError names somebody else's object that has the name of a child.
+type strangerError struct{ object string }
+
+func (e strangerError) Error() string { return e.object + " exists and is not ours" }
+
+func (r *DiskBenchmarkReconciler) deleteClaims(ctx context.Context, claims []corev1.PersistentVolumeClaim) error {
+	for i := range claims {
+		if claims[i].DeletionTimestamp != nil {
+			continue
+		}
+		if err := r.delete(ctx, &claims[i], metav1.DeletePropagationBackground); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // delete asks for a child's deletion. The UID makes sure that it is that very child. A Job goes in

@@ -6,6 +6,7 @@ package controllers_test
 import (
 	"context"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -23,9 +24,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/diskbench/diskbench/api/v1alpha1"
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"
 	"github.com/diskbench/diskbench/internal/plan"
+	"github.com/diskbench/diskbench/internal/resources"
 )
 
 // This file plays the rest of a cluster, one step at a time: the Job controller, the scheduler, the
@@ -159,6 +162,7 @@ func newNode(ctx context.Context) *corev1.Node {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "node-",
 		Labels: map[string]string{
+			corev1.LabelHostname:           "host-of-" + strconv.FormatInt(time.Now().UnixNano(), 36),
 			corev1.LabelInstanceTypeStable: "Standard_D8s_v5",
 			corev1.LabelTopologyRegion:     "westeurope",
 			corev1.LabelTopologyZone:       "westeurope-1",
@@ -185,17 +189,31 @@ func (w *world) job(ctx context.Context) *batchv1.Job {
 	return job
 }
 
-// claim waits for a claim of the operator.
+// claim waits for the one claim of the namespace.
 func (w *world) claim(ctx context.Context) *corev1.PersistentVolumeClaim {
 	GinkgoHelper()
-	var claim *corev1.PersistentVolumeClaim
+	return &w.claims(ctx, 1)[0]
+}
+
+// claims waits for so many claims, which come in the order of their names.
+func (w *world) claims(ctx context.Context, n int) []corev1.PersistentVolumeClaim {
+	GinkgoHelper()
+	var claims corev1.PersistentVolumeClaimList
 	Eventually(func(g Gomega) {
-		var claims corev1.PersistentVolumeClaimList
 		g.Expect(k8s.List(ctx, &claims, client.InNamespace(w.namespace))).To(Succeed())
-		g.Expect(claims.Items).To(HaveLen(1))
-		claim = &claims.Items[0]
+		g.Expect(claims.Items).To(HaveLen(n))
 	}).Should(Succeed())
-	return claim
+	return claims.Items
+}
+
+// jobOf waits for the Job of a benchmark's run.
+func (w *world) jobOf(ctx context.Context, b *v1alpha1.DiskBenchmark) *batchv1.Job {
+	GinkgoHelper()
+	job := &batchv1.Job{}
+	Eventually(func() error {
+		return k8s.Get(ctx, types.NamespacedName{Namespace: w.namespace, Name: resources.Name(b.Name, b.UID, 1)}, job)
+	}).Should(Succeed())
+	return job
 }
 
 // createPod plays the Job controller.
@@ -208,6 +226,25 @@ func (w *world) createPod(ctx context.Context, job *batchv1.Job) *corev1.Pod {
 	}
 	Expect(k8s.Create(ctx, pod)).To(Succeed())
 	return pod
+}
+
+// pod creates somebody else's pod that uses a claim.
+func (w *world) pod(ctx context.Context, name, claim string) {
+	GinkgoHelper()
+	Expect(k8s.Create(ctx, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace},
+		Spec: corev1.PodSpec{
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot: ptr.To(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+			Containers: []corev1.Container{{Name: "c", Image: testImage, SecurityContext: &corev1.SecurityContext{
+				AllowPrivilegeEscalation: ptr.To(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			}}},
+			Volumes: []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
+			}}},
+		},
+	})).To(Succeed())
 }
 
 // bind plays the provisioner: the claim gets a volume of its own.

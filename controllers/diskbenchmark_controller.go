@@ -6,7 +6,9 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -93,8 +95,8 @@ func (r *DiskBenchmarkReconciler) Reconcile(ctx context.Context, req ctrl.Reques
 	if d.Action != lifecycle.ActionCreate || err != nil {
 		r.slots.release(b.UID)
 	}
-	if refusal := refusalOf(err); refusal != nil {
-		o.Refusal = refusal
+	if refusal, stranger := refusalOf(err), (strangerError{}); refusal != nil || errors.As(err, &stranger) {
+		o.Refusal, o.Stranger = refusal, cmp.Or(stranger.object, o.Stranger)
 		d, err = lifecycle.Decide(o), nil
 	}
 	if again(err) {

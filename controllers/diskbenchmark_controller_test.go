@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -230,6 +232,214 @@ var _ = Describe("A blocked DiskBenchmark", func() {
 			g.Expect(k8s.List(ctx, &jobs, client.InNamespace(w.namespace))).To(Succeed())
 			g.Expect(jobs.Items).To(HaveLen(1))
 		}).Should(Succeed())
+	})
+})
+
+var _ = Describe("A run of several volumes", func() {
+	striped := func(s *spec) {
+		s.VolumeCount, s.Repetitions = ptr.To[int32](2), ptr.To[int32](2)
+		s.RepetitionScope = ptr.To(v1alpha1.RepetitionScopeNewVolume)
+	}
+
+	It("attaches all of them to one pod, waits for each, and leaves none behind", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.startOperator()
+		b := w.create(ctx, newClass(ctx).Name, striped)
+		claims, job := w.claims(ctx, 4), w.job(ctx)
+		for i := range claims {
+			Expect(claims[i].Name).To(Equal(fmt.Sprintf("%s-%d", job.Name, i)))
+			Expect(claims[i].Spec.Resources.Requests.Storage().String()).To(Equal("32Gi"))
+		}
+		var volumes []*corev1.PersistentVolume
+		for i := range claims[:3] {
+			volumes = append(volumes, w.bind(ctx, &claims[i], corev1.PersistentVolumeReclaimDelete))
+		}
+		Eventually(func() string {
+			return message(w.reaches(ctx, b, v1alpha1.ReasonProvisioning), v1alpha1.ConditionReady)
+		}).Should(ContainSubstring("3 of 4 are"))
+		volumes = append(volumes, w.bind(ctx, &claims[3], corev1.PersistentVolumeReclaimDelete))
+		w.reaches(ctx, b, v1alpha1.ReasonScheduling)
+
+		pod := w.createPod(ctx, job)
+		for i := range claims {
+			Expect(mounts(pod, claims[i].Name)).To(BeTrue(), "the pod has no %s", claims[i].Name)
+		}
+		w.place(ctx, pod, newNode(ctx))
+		w.measure(ctx, pod)
+		w.reaches(ctx, b, v1alpha1.ReasonRunning)
+		w.end(ctx, pod, 0, result(pod))
+		got := w.ends(ctx, b, v1alpha1.ReasonCompleted)
+		Expect(got.Status.Run.StripeSizeBytes).To(BeEquivalentTo(64 << 10))
+		var handles []string
+		for _, v := range got.Status.Run.Volumes {
+			handles = append(handles, v.VolumeHandle)
+		}
+		Expect(handles).To(Equal([]string{
+			"/disks/" + claims[0].Name, "/disks/" + claims[1].Name, "/disks/" + claims[2].Name, "/disks/" + claims[3].Name,
+		}))
+		w.expectNothingLeft(ctx)
+		for _, v := range volumes {
+			err := k8s.Get(ctx, client.ObjectKeyFromObject(v), v)
+			Expect(apierrors.IsNotFound(err)).To(BeTrue(), "volume %s is there: %v", v.Name, err)
+		}
+	})
+
+	It("waits for a quota that has room for some of them, and goes on when it has for all", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		hard := corev1.ResourceList{corev1.ResourcePersistentVolumeClaims: resource.MustParse("3")}
+		quota := &corev1.ResourceQuota{
+			ObjectMeta: metav1.ObjectMeta{Name: "disks", Namespace: w.namespace}, Spec: corev1.ResourceQuotaSpec{Hard: hard},
+		}
+		Expect(k8s.Create(ctx, quota)).To(Succeed())
+		quota.Status = corev1.ResourceQuotaStatus{ // as the quota controller counts
+			Hard: hard, Used: corev1.ResourceList{corev1.ResourcePersistentVolumeClaims: resource.MustParse("0")},
+		}
+		Expect(k8s.Status().Update(ctx, quota)).To(Succeed())
+		w.startOperator()
+		b := w.create(ctx, newClass(ctx).Name, striped)
+		got := w.reaches(ctx, b, v1alpha1.ReasonQuotaExceeded)
+		Expect(message(got, v1alpha1.ConditionReady)).To(ContainSubstring("exceeded quota: disks"))
+		before := w.claims(ctx, 3)
+
+		Expect(k8s.Delete(ctx, quota)).To(Succeed())
+		w.reaches(ctx, b, v1alpha1.ReasonProvisioning)
+		after := w.claims(ctx, 4)
+		for i := range before {
+			Expect(after[i].UID).To(Equal(before[i].UID), "a claim was made again")
+		}
+	})
+
+	It("deletes the claims of a quota that never had room for all", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.client = interceptor.NewClient(k8s, interceptor.Funcs{
+			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+				if strings.HasSuffix(o.GetName(), "-2") {
+					return apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, o.GetName(), errors.New("exceeded quota: disks"))
+				}
+				return c.Create(ctx, o, opts...)
+			},
+		})
+		w.startOperator()
+		b := w.create(ctx, newClass(ctx).Name, striped)
+		w.reaches(ctx, b, v1alpha1.ReasonQuotaExceeded)
+		w.claims(ctx, 2)
+		w.clock.step(10 * time.Minute)
+		w.ends(ctx, b, v1alpha1.ReasonBlockedTimedOut)
+		w.expectNothingLeft(ctx)
+	})
+
+	It("takes all of them away when fewer are asked for", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.startOperator()
+		b := w.create(ctx, newClass(ctx).Name, striped)
+		old := w.claims(ctx, 4)
+		w.reaches(ctx, b, v1alpha1.ReasonProvisioning)
+		w.edit(ctx, b, func(s *spec) { s.VolumeCount, s.RepetitionScope = nil, nil })
+		Eventually(func() int64 { return w.reaches(ctx, b, v1alpha1.ReasonProvisioning).Status.Run.Number }).Should(BeEquivalentTo(2))
+		Expect(w.claim(ctx).Name).To(Equal(w.job(ctx).Name))
+		Expect(w.claim(ctx).Name).NotTo(HavePrefix(old[0].Name[:len(old[0].Name)-len("-0")]))
+	})
+
+	It("does not touch a stranger's object that has the name of one of its claims", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		b := w.create(ctx, newClass(ctx).Name, striped)
+		stranger := &corev1.PersistentVolumeClaim{
+			ObjectMeta: metav1.ObjectMeta{Name: resources.Name(b.Name, b.UID, 1) + "-2", Namespace: w.namespace},
+			Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Resources: corev1.VolumeResourceRequirements{
+					Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+				},
+			},
+		}
+		Expect(k8s.Create(ctx, stranger)).To(Succeed())
+		w.startOperator()
+		got := w.ends(ctx, b, v1alpha1.ReasonNameConflict)
+		Expect(message(got, v1alpha1.ConditionReady)).To(ContainSubstring("PersistentVolumeClaim " + stranger.Name))
+		Expect(w.claim(ctx).UID).To(Equal(stranger.UID), "the others are gone, the stranger's stays")
+		Expect(w.claim(ctx).DeletionTimestamp).To(BeNil())
+	})
+})
+
+var _ = Describe("Several runs at a time", func() {
+	It("never share a node", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.limit = 2
+		w.startOperator()
+		class := newClass(ctx)
+		first := w.create(ctx, class.Name)
+		w.reaches(ctx, first, v1alpha1.ReasonProvisioning)
+		second := w.create(ctx, class.Name)
+		got := w.reaches(ctx, second, v1alpha1.ReasonQueued)
+		Expect(message(got, v1alpha1.ConditionReady)).To(ContainSubstring("waiting for the node of the run before"))
+
+		node := newNode(ctx)
+		job := w.jobOf(ctx, first)
+		Expect(job.Spec.Template.Spec.Affinity).To(BeNil())
+		w.place(ctx, w.createPod(ctx, job), node)
+		w.reaches(ctx, second, v1alpha1.ReasonProvisioning)
+		Expect(w.jobOf(ctx, second).Spec.Template.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms).To(
+			Equal([]corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{
+				Key: "kubernetes.io/hostname", Operator: corev1.NodeSelectorOpNotIn, Values: []string{node.Labels["kubernetes.io/hostname"]},
+			}}}}))
+	})
+
+	It("measure one existing claim one after the other, and name who else uses it", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.limit = 3
+		claim := &corev1.PersistentVolumeClaim{
+			ObjectMeta: metav1.ObjectMeta{Name: "data", Namespace: w.namespace},
+			Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Resources: corev1.VolumeResourceRequirements{
+					Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("10Gi")},
+				},
+			},
+		}
+		Expect(k8s.Create(ctx, claim)).To(Succeed())
+		w.pod(ctx, "db-0", "data")
+		w.pod(ctx, "web-0", "other")
+		w.startOperator()
+		existing := func(s *spec) { s.StorageClassName, s.Size, s.ClaimName = nil, nil, ptr.To("data") }
+		first := w.create(ctx, "", existing)
+		got := w.reaches(ctx, first, v1alpha1.ReasonScheduling)
+		Expect(got.Status.Warnings).To(ContainElement(ContainSubstring("PersistentVolumeClaim data is used by Pod db-0 as well")))
+		pod := w.createPod(ctx, w.jobOf(ctx, first))
+		w.place(ctx, pod, newNode(ctx))
+
+		second := w.create(ctx, "", existing)
+		got = w.reaches(ctx, second, v1alpha1.ReasonQueued)
+		Expect(message(got, v1alpha1.ConditionReady)).To(ContainSubstring("DiskBenchmark " + first.Name + " measures PersistentVolumeClaim data"))
+		w.end(ctx, pod, 0, result(pod))
+		w.ends(ctx, first, v1alpha1.ReasonCompleted)
+		w.reaches(ctx, second, v1alpha1.ReasonScheduling)
+	})
+
+	It("leave a deleted run the time to end its pod", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.startOperator()
+		class := newClass(ctx)
+		first := w.create(ctx, class.Name)
+		pod := w.runPod(ctx)
+		w.reaches(ctx, first, v1alpha1.ReasonRunning)
+		hold := func(finalizers string) {
+			GinkgoHelper()
+			Expect(client.IgnoreNotFound(k8s.Patch(ctx, pod, client.RawPatch("application/merge-patch+json",
+				fmt.Appendf(nil, `{"metadata":{"finalizers":%s}}`, finalizers))))).To(Succeed())
+		}
+		hold(`["example.test/ending"]`)
+		second := w.create(ctx, class.Name)
+		w.reaches(ctx, second, v1alpha1.ReasonQueued)
+		Expect(k8s.Delete(ctx, first)).To(Succeed())
+		Eventually(func(g Gomega) {
+			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(pod), pod)).To(Succeed())
+			g.Expect(pod.DeletionTimestamp).NotTo(BeNil())
+		}).Should(Succeed())
+		Consistently(func() string {
+			return w.reaches(ctx, second, v1alpha1.ReasonQueued).Status.Run.Name
+		}).ShouldNot(BeEmpty())
+		hold(`null`)
+		w.reaches(ctx, second, v1alpha1.ReasonProvisioning)
 	})
 })
 

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -45,8 +44,8 @@ func (r *DiskBenchmarkReconciler) observe(ctx context.Context, b *v1alpha1.DiskB
 		return o, nil
 	}
 	for _, read := range []func(context.Context, *lifecycle.Observation) error{
-		r.observeJob, r.observeClaims, r.observeClass, r.observePods, r.observeVolume, r.observeNode,
-		r.observeEvents, r.observeSlot,
+		r.observeJob, r.observeClaims, r.observeClass, r.observePods, r.observeVolumes, r.observeNode,
+		r.observeEvents, r.observeSlot, r.observeClaimUsers,
 	} {
 		if err := read(ctx, &o); err != nil {
 			return o, err
@@ -113,34 +112,55 @@ func (r *DiskBenchmarkReconciler) observeJob(ctx context.Context, o *lifecycle.O
 	return nil
 }
 
+// observeClaims reads the run's own claims by their labels, whatever their number: an edit may have
+// changed how many the spec asks for. Missing ones are looked for at the API server.
 func (r *DiskBenchmarkReconciler) observeClaims(ctx context.Context, o *lifecycle.Observation) error {
-	run, claim := o.Benchmark.Status.Run, &corev1.PersistentVolumeClaim{}
-	ok, err := r.get(ctx, o.Benchmark.Namespace, run.Name, claim)
-	switch {
-	case err != nil:
+	claims, err := ownClaims(ctx, r.Client, o.Benchmark)
+	if err != nil {
 		return err
-	case !ok:
-	case resources.Owned(claim, o.Benchmark, run.Number):
-		o.Claim = claim
-	default:
-		o.Stranger = "PersistentVolumeClaim " + claim.Name
 	}
+	cleaning := o.Benchmark.Status.Run.Outcome != ""
+	if cleaning || o.Benchmark.Spec.ClaimName == nil && len(claims) < plan.Volumes(&o.Benchmark.Spec) {
+		if claims, err = ownClaims(ctx, r.Live, o.Benchmark); err != nil {
+			return err
+		}
+	}
+	o.Claims = claims
 	if o.Benchmark.Spec.ClaimName == nil {
 		return nil
 	}
 	existing := &corev1.PersistentVolumeClaim{}
-	ok, err = r.getLive(ctx, o.Benchmark.Namespace, *o.Benchmark.Spec.ClaimName, existing)
+	ok, err := r.getLive(ctx, o.Benchmark.Namespace, *o.Benchmark.Spec.ClaimName, existing)
 	if ok {
 		o.ExistingClaim = existing
 	}
 	return err
 }
 
+func ownClaims(ctx context.Context, from client.Reader, b *v1alpha1.DiskBenchmark) ([]corev1.PersistentVolumeClaim, error) {
+	var list corev1.PersistentVolumeClaimList
+	number := b.Status.Run.Number
+	if err := from.List(ctx, &list, client.InNamespace(b.Namespace), client.MatchingLabels(resources.RunLabels(b, number))); err != nil {
+		return nil, fmt.Errorf("list the claims of run %d: %w", number, err)
+	}
+	claims := slices.DeleteFunc(list.Items, func(c corev1.PersistentVolumeClaim) bool { return !resources.Owned(&c, b, number) })
+	slices.SortFunc(claims, func(a, b corev1.PersistentVolumeClaim) int { return cmp.Compare(a.Name, b.Name) })
+	return claims, nil
+}
+
+// claimsInUse are the existing claim, or the run's own.
+func claimsInUse(o *lifecycle.Observation) []corev1.PersistentVolumeClaim {
+	if o.ExistingClaim != nil {
+		return []corev1.PersistentVolumeClaim{*o.ExistingClaim}
+	}
+	return o.Claims
+}
+
 // observeClass reads the class that is or will be used: the claim's, the spec's or the default.
 func (r *DiskBenchmarkReconciler) observeClass(ctx context.Context, o *lifecycle.Observation) error {
 	name := o.Benchmark.Spec.StorageClassName
-	if claim := cmp.Or(o.ExistingClaim, o.Claim); claim != nil {
-		name = claim.Spec.StorageClassName
+	if claims := claimsInUse(o); len(claims) > 0 {
+		name = claims[0].Spec.StorageClassName
 	} else if name == nil {
 		var err error
 		o.Class, err = r.defaultClass(ctx)
@@ -202,36 +222,46 @@ func (r *DiskBenchmarkReconciler) observePods(ctx context.Context, o *lifecycle.
 
 func listPods(ctx context.Context, from client.Reader, b *v1alpha1.DiskBenchmark) ([]corev1.Pod, error) {
 	var list corev1.PodList
-	err := from.List(ctx, &list, client.InNamespace(b.Namespace), client.MatchingLabels{
-		v1alpha1.LabelBenchmarkUID: string(b.UID),
-		v1alpha1.LabelRun:          strconv.FormatInt(b.Status.Run.Number, 10),
-	})
+	err := from.List(ctx, &list, client.InNamespace(b.Namespace), client.MatchingLabels(resources.RunLabels(b, b.Status.Run.Number)))
 	if err != nil {
 		return nil, fmt.Errorf("list the pods of run %d: %w", b.Status.Run.Number, err)
 	}
 	return list.Items, nil
 }
 
-// observeVolume reads the PersistentVolume, by the name that the claim gives or gave. Without the
+// observeVolumes reads the PersistentVolumes, by the names that the claims give or gave. Without the
 // right to, a run goes on and says what it lacks.
-func (r *DiskBenchmarkReconciler) observeVolume(ctx context.Context, o *lifecycle.Observation) error {
-	name := ""
-	if claim := cmp.Or(o.ExistingClaim, o.Claim); claim != nil {
-		name = claim.Spec.VolumeName
+func (r *DiskBenchmarkReconciler) observeVolumes(ctx context.Context, o *lifecycle.Observation) error {
+	for _, name := range volumeNames(o) {
+		volume := &corev1.PersistentVolume{}
+		ok, err := r.getIfAllowed(ctx, o, name, volume,
+			"the operator may not read PersistentVolumes: the disk's handle and reclaim policy are unknown")
+		if err != nil {
+			return err
+		}
+		if ok {
+			o.Volumes = append(o.Volumes, *volume)
+		}
 	}
-	if vs := o.Benchmark.Status.Run.Volumes; name == "" && len(vs) > 0 {
-		name = vs[0].VolumeName
+	return nil
+}
+
+// volumeNames are those to read: all while they are made and while they go, and in between those of
+// which nothing is known yet.
+func volumeNames(o *lifecycle.Observation) []string {
+	run := o.Benchmark.Status.Run
+	settled := run.Phase == v1alpha1.PhasePreparing || run.Phase == v1alpha1.PhaseRunning
+	known := map[string]bool{}
+	var names []string
+	for _, v := range run.Volumes {
+		known[v.VolumeName] = settled && v.ReclaimPolicy != ""
+		names = append(names, v.VolumeName)
 	}
-	if name == "" {
-		return nil
+	for _, c := range claimsInUse(o) {
+		names = append(names, c.Spec.VolumeName)
 	}
-	volume := &corev1.PersistentVolume{}
-	ok, err := r.getIfAllowed(ctx, o, name, volume,
-		"the operator may not read PersistentVolumes: the disk's handle and reclaim policy are unknown")
-	if ok {
-		o.Volume = volume
-	}
-	return err
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" || known[name] })
 }
 
 func (r *DiskBenchmarkReconciler) observeNode(ctx context.Context, o *lifecycle.Observation) error {
@@ -248,6 +278,10 @@ func (r *DiskBenchmarkReconciler) observeNode(ctx context.Context, o *lifecycle.
 	return err
 }
 
+// maxClaimsAsked is for how many unbound claims warnings are read at a time: what keeps one of many
+// alike from being bound mostly keeps the others, too.
+const maxClaimsAsked = 4
+
 // observeEvents reads the warnings about the children while they are waited for.
 func (r *DiskBenchmarkReconciler) observeEvents(ctx context.Context, o *lifecycle.Observation) error {
 	phase := o.Benchmark.Status.Run.Phase
@@ -255,8 +289,10 @@ func (r *DiskBenchmarkReconciler) observeEvents(ctx context.Context, o *lifecycl
 		return nil
 	}
 	var about []types.UID
-	if o.Claim != nil {
-		about = append(about, o.Claim.UID)
+	for i := range o.Claims {
+		if c := &o.Claims[i]; c.Status.Phase != corev1.ClaimBound && len(about) < maxClaimsAsked {
+			about = append(about, c.UID)
+		}
 	}
 	if o.Job != nil {
 		about = append(about, o.Job.UID)
@@ -285,6 +321,39 @@ func (r *DiskBenchmarkReconciler) observeSlot(ctx context.Context, o *lifecycle.
 	if err := r.List(ctx, &list); err != nil {
 		return fmt.Errorf("list DiskBenchmarks: %w", err)
 	}
-	o.Slot = r.slots.place(max(r.MaxConcurrentRuns, 1), o.Benchmark, list.Items)
+	var pods corev1.PodList
+	if err := r.List(ctx, &pods, client.MatchingLabels{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy}); err != nil {
+		return fmt.Errorf("list the pods of all runs: %w", err)
+	}
+	o.Slot = r.slots.place(o.Benchmark, lifecycle.Others{
+		Now: o.Now, Limit: max(r.MaxConcurrentRuns, 1), Benchmarks: list.Items, Pods: pods.Items,
+	})
 	return nil
+}
+
+// observeClaimUsers looks for other pods that use an existing claim, once: when the run is about to
+// start. Theirs are not in the cache.
+func (r *DiskBenchmarkReconciler) observeClaimUsers(ctx context.Context, o *lifecycle.Observation) error {
+	if o.ExistingClaim == nil || o.Benchmark.Status.Run.Phase != v1alpha1.PhasePending || !o.Slot.Admitted {
+		return nil
+	}
+	var pods corev1.PodList
+	if err := r.Live.List(ctx, &pods, client.InNamespace(o.Benchmark.Namespace)); err != nil {
+		return fmt.Errorf("list the pods that may use claim %s: %w", o.ExistingClaim.Name, err)
+	}
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+		ours := p.Labels[v1alpha1.LabelBenchmarkUID] == string(o.Benchmark.UID)
+		if !ended && !ours && uses(p, o.ExistingClaim.Name) {
+			o.ClaimUsers = append(o.ClaimUsers, p.Name)
+		}
+	}
+	return nil
+}
+
+func uses(p *corev1.Pod, claim string) bool {
+	return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
+	})
 }

@@ -20,12 +20,13 @@ type slots struct {
 	assumed map[types.UID]bool
 }
 
-// place gives a run its slot, and holds it until the run's status does, or release.
-func (s *slots) place(limit int, self *v1alpha1.DiskBenchmark, all []v1alpha1.DiskBenchmark) lifecycle.Slot {
+// place gives a run its slot among the others, and holds it until the run's status does, or release.
+func (s *slots) place(self *v1alpha1.DiskBenchmark, others lifecycle.Others) lifecycle.Slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forgetVisible(all)
-	slot := lifecycle.Place(limit, self, all, func(uid types.UID) bool { return s.assumed[uid] })
+	s.forgetVisible(others.Benchmarks)
+	others.Holding = func(uid types.UID) bool { return s.assumed[uid] }
+	slot := lifecycle.Place(self, others)
 	if slot.Admitted {
 		s.assumed[self.UID] = true
 	}

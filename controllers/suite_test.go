@@ -5,7 +5,6 @@ package controllers_test
 
 import (
 	"context"
-	"math"
 	"os"
 	"sync"
 	"testing"
@@ -118,6 +117,7 @@ func (c *offsetClock) step(d time.Duration) {
 type world struct {
 	namespace string
 	clock     *offsetClock
+	limit     int           // of runs at a time
 	client    client.Client // the operator's, where a test makes its requests fail
 	stop      context.CancelFunc
 	stopped   chan struct{}
@@ -131,7 +131,7 @@ func newWorld(ctx context.Context) *world {
 		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}}
 	Expect(k8s.Create(ctx, ns)).To(Succeed())
-	w := &world{namespace: ns.Name, clock: &offsetClock{}}
+	w := &world{namespace: ns.Name, clock: &offsetClock{}, limit: 1}
 	keepInvariants(w.namespace)
 	collectGarbage(w.namespace)
 	DeferCleanup(w.stopOperator)
@@ -147,12 +147,12 @@ func (w *world) startOperator() {
 	Expect(err).NotTo(HaveOccurred())
 	r := &controllers.DiskBenchmarkReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("diskbench.dev/manager"),
-		Clock: w.clock, EngineImage: testImage, MaxConcurrentRuns: 1,
+		Clock: w.clock, EngineImage: testImage, MaxConcurrentRuns: w.limit,
 		PollInterval: 100 * time.Millisecond, SkipNameValidation: true,
 	}
 	if w.client != nil {
-		// It has no cache, and so sees the runs of other tests, which must not take this one's turn.
-		r.Client, r.MaxConcurrentRuns = w.client, math.MaxInt
+		// It has no cache of this namespace alone, and must not see the runs of other tests.
+		r.Client = client.NewNamespacedClient(w.client, w.namespace)
 	}
 	Expect(r.SetupWithManager(mgr)).To(Succeed())
 

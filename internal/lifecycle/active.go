@@ -5,6 +5,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/diskbench/diskbench/api/v1alpha1"
 	"github.com/diskbench/diskbench/internal/plan"
+	"github.com/diskbench/diskbench/internal/resources"
 )
 
 const (
@@ -95,19 +97,22 @@ func suspendedJob(j *batchv1.Job) bool { return j.Spec.Suspend != nil && *j.Spec
 // lostClaim is about a claim that went away before the pod could use it; a running pod keeps its
 // claim from going.
 func lostClaim(o Observation, pod *corev1.Pod) *Outcome {
-	claim := o.measuredClaim()
-	switch started := pod != nil && o.run().PodUID != ""; {
-	case started:
-		return nil
-	case claim == nil:
-		return &Outcome{Reason: v1alpha1.ReasonInterrupted,
-			Message: "the PersistentVolumeClaim was deleted during the run"}
-	case claim.Status.Phase == corev1.ClaimLost:
-		return &Outcome{Reason: v1alpha1.ReasonInterrupted,
-			Message: fmt.Sprintf("PersistentVolumeClaim %s has lost its PersistentVolume", claim.Name)}
-	default:
+	if pod != nil && o.run().PodUID != "" {
 		return nil
 	}
+	claims := o.measuredClaims()
+	for _, name := range resources.ClaimNames(o.Benchmark, o.run()) {
+		i := slices.IndexFunc(claims, func(c corev1.PersistentVolumeClaim) bool { return c.Name == name })
+		switch {
+		case i < 0:
+			return &Outcome{Reason: v1alpha1.ReasonInterrupted,
+				Message: fmt.Sprintf("PersistentVolumeClaim %s was deleted during the run", name)}
+		case claims[i].Status.Phase == corev1.ClaimLost:
+			return &Outcome{Reason: v1alpha1.ReasonInterrupted,
+				Message: fmt.Sprintf("PersistentVolumeClaim %s has lost its PersistentVolume", name)}
+		}
+	}
+	return nil
 }
 
 // vanished is about a pod that had started and is no longer there.
@@ -188,16 +193,28 @@ func phaseOf(o Observation, pod *corev1.Pod) v1alpha1.Phase {
 			return v1alpha1.PhasePreparing
 		}
 	}
-	claim := o.Claim
-	if claim == nil || o.spec().ClaimName != nil || claim.Status.Phase == corev1.ClaimBound {
+	unbound := unboundClaims(o)
+	if len(unbound) == 0 {
 		return v1alpha1.PhaseScheduling
 	}
 	// The scheduler takes its choice back when provisioning fails there, and makes another. The clock
 	// of Provisioning must not start over each time, so the phase stays.
-	if o.run().Phase == v1alpha1.PhaseProvisioning || !waitsForConsumer(o) || claim.Annotations[selectedNode] != "" {
+	if o.run().Phase == v1alpha1.PhaseProvisioning || !waitsForConsumer(o) ||
+		slices.ContainsFunc(unbound, func(c corev1.PersistentVolumeClaim) bool { return c.Annotations[selectedNode] != "" }) {
 		return v1alpha1.PhaseProvisioning
 	}
 	return v1alpha1.PhaseScheduling
+}
+
+// unboundClaims are the run's own that still wait for their volume; what an existing claim waits for is
+// its owner's affair.
+func unboundClaims(o Observation) []corev1.PersistentVolumeClaim {
+	if o.spec().ClaimName != nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(o.Claims), func(c corev1.PersistentVolumeClaim) bool {
+		return c.Status.Phase == corev1.ClaimBound
+	})
 }
 
 func waitsForConsumer(o Observation) bool {
@@ -208,6 +225,9 @@ func waitsForConsumer(o Observation) bool {
 func phaseMessage(o Observation, phase v1alpha1.Phase) string {
 	switch phase {
 	case v1alpha1.PhaseProvisioning:
+		if n := len(o.Claims); n > 1 {
+			return fmt.Sprintf("waiting for the volumes to be provisioned and bound, %d of %d are", n-len(unboundClaims(o)), n)
+		}
 		return "waiting for the volume to be provisioned and bound"
 	case v1alpha1.PhasePreparing:
 		return "writing the file"

@@ -5,6 +5,9 @@ package lifecycle
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -168,18 +171,46 @@ func ultra(c *storagev1.StorageClass) {
 }
 
 func (b *builder) claim(vary func(*corev1.PersistentVolumeClaim)) *builder {
-	b.o.Claim = &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: "b-1", Namespace: "bench", CreationTimestamp: metav1.NewTime(now)},
-		Spec:       corev1.PersistentVolumeClaimSpec{StorageClassName: ptr.To("fast")},
-	}
-	if vary != nil {
-		vary(b.o.Claim)
+	b.o.Claims = nil
+	return b.addClaim("b-1", vary)
+}
+
+// claims are those of several volumes, each varied by its function.
+func (b *builder) claims(vary ...func(*corev1.PersistentVolumeClaim)) *builder {
+	b.o.Claims = nil
+	for i, v := range vary {
+		b.addClaim(fmt.Sprintf("b-1-%d", i), v)
 	}
 	return b
 }
 
+// boundClaims are so many.
+func (b *builder) boundClaims(n int) *builder {
+	return b.claims(slices.Repeat([]func(*corev1.PersistentVolumeClaim){bound}, n)...)
+}
+
+func (b *builder) addClaim(name string, vary func(*corev1.PersistentVolumeClaim)) *builder {
+	c := corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "bench", CreationTimestamp: metav1.NewTime(now)},
+		Spec:       corev1.PersistentVolumeClaimSpec{StorageClassName: ptr.To("fast")},
+	}
+	if vary != nil {
+		vary(&c)
+	}
+	b.o.Claims = append(b.o.Claims, c)
+	return b
+}
+
+// striped makes the spec ask for so many volumes.
+func (b *builder) striped(n int32) *builder {
+	b.o.Benchmark.Spec.VolumeCount = &n
+	b.o.Plan, b.o.PlanErr = plan.Build(&b.o.Benchmark.Spec)
+	return b
+}
+
+// bound is to a volume whose name is the claim's with another beginning.
 func bound(c *corev1.PersistentVolumeClaim) {
-	c.Spec.VolumeName = "pv-1"
+	c.Spec.VolumeName = "pv" + strings.TrimPrefix(c.Name, "b")
 	c.Status.Phase = corev1.ClaimBound
 }
 
@@ -207,16 +238,28 @@ func existingClaim(vary func(*corev1.PersistentVolumeClaim)) *corev1.PersistentV
 }
 
 func (b *builder) volume(policy corev1.PersistentVolumeReclaimPolicy) *builder {
-	b.o.Volume = &corev1.PersistentVolume{
-		ObjectMeta: metav1.ObjectMeta{Name: "pv-1"},
+	return b.addVolume("-1", policy)
+}
+
+// volumes are those of so many claims.
+func (b *builder) volumes(n int, policy corev1.PersistentVolumeReclaimPolicy) *builder {
+	for i := range n {
+		b.addVolume(fmt.Sprintf("-1-%d", i), policy)
+	}
+	return b
+}
+
+func (b *builder) addVolume(suffix string, policy corev1.PersistentVolumeReclaimPolicy) *builder {
+	b.o.Volumes = append(b.o.Volumes, corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "pv" + suffix},
 		Spec: corev1.PersistentVolumeSpec{
 			PersistentVolumeReclaimPolicy: policy,
-			ClaimRef:                      &corev1.ObjectReference{Namespace: "bench", Name: "b-1"},
+			ClaimRef:                      &corev1.ObjectReference{Namespace: "bench", Name: "b" + suffix},
 			PersistentVolumeSource: corev1.PersistentVolumeSource{
-				CSI: &corev1.CSIPersistentVolumeSource{Driver: "disk.example.test", VolumeHandle: "/disks/1"},
+				CSI: &corev1.CSIPersistentVolumeSource{Driver: "disk.example.test", VolumeHandle: "/disks/" + suffix[1:]},
 			},
 		},
-	}
+	})
 	return b
 }
 

@@ -5,6 +5,8 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,8 +19,11 @@ import (
 // next one does not take the disk away.
 const leftPrefix = "left behind: "
 
-// decideCleanup deletes the Job, waits for its pod, deletes the claim, and waits for it and, unless
-// it is to be retained, for the volume. A pod, even a finished one, pins its claim.
+// maxListed is how many objects of a kind a message names: of a disk the name may be 200 bytes long.
+const maxListed = 4
+
+// decideCleanup deletes the Job, waits for its pod, deletes the claims, and waits for them and, unless
+// they are to be retained, for the volumes. A pod, even a finished one, pins its claims.
 func decideCleanup(o Observation) Decision {
 	if keepsChildren(o) {
 		return finish(o, keptWarnings(o))
@@ -35,8 +40,8 @@ func decideCleanup(o Observation) Decision {
 		return cleaning(o, ActionDeleteJob, "deleting Job "+o.Job.Name+" and its pod")
 	case o.Job != nil || len(o.Pods) > 0:
 		return cleaning(o, ActionNone, "waiting for the Job and its pod to go away")
-	case o.Claim != nil && o.Claim.DeletionTimestamp == nil:
-		return cleaning(o, ActionDeleteClaim, "deleting PersistentVolumeClaim "+o.Claim.Name)
+	case !allGoing(o.Claims):
+		return cleaning(o, ActionDeleteClaims, "deleting "+listed("PersistentVolumeClaim", claimNames(o.Claims)))
 	default:
 		return cleaning(o, ActionNone, "waiting for "+strings.Join(left, ", ")+" to go away")
 	}
@@ -85,16 +90,37 @@ func keepsChildren(o Observation) bool {
 		policy == v1alpha1.CleanupOnSuccess && o.run().Outcome != v1alpha1.ReasonCompleted
 }
 
+func allGoing(claims []corev1.PersistentVolumeClaim) bool {
+	return !slices.ContainsFunc(claims, func(c corev1.PersistentVolumeClaim) bool { return !going(c) })
+}
+
+func claimNames(claims []corev1.PersistentVolumeClaim) []string {
+	var out []string
+	for i := range claims {
+		out = append(out, claims[i].Name)
+	}
+	return out
+}
+
+// listed names objects of a kind, the first few of many.
+func listed(kind string, names []string) string {
+	text := kind + " " + strings.Join(names[:min(len(names), maxListed)], ", ")
+	if more := len(names) - maxListed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
 func keptWarnings(o Observation) []string {
-	if o.Job == nil && o.Claim == nil {
+	if o.Job == nil && len(o.Claims) == 0 {
 		return nil
 	}
 	var kept []string
 	if o.Job != nil {
 		kept = append(kept, "Job "+o.Job.Name)
 	}
-	if o.Claim != nil {
-		kept = append(kept, "PersistentVolumeClaim "+o.Claim.Name)
+	if len(o.Claims) > 0 {
+		kept = append(kept, listed("PersistentVolumeClaim", claimNames(o.Claims)))
 	}
 	return []string{fmt.Sprintf("spec.cleanup is %s: %s kept until the DiskBenchmark is deleted, and may go on costing",
 		*o.spec().Cleanup, strings.Join(kept, " and "))}
@@ -109,32 +135,48 @@ func leftovers(o Observation) []string {
 	for i := range o.Pods {
 		left = append(left, "Pod "+o.Pods[i].Name)
 	}
-	if o.Claim != nil {
-		left = append(left, "PersistentVolumeClaim "+o.Claim.Name)
+	if len(o.Claims) > 0 {
+		left = append(left, listed("PersistentVolumeClaim", claimNames(o.Claims)))
 	}
-	if v := ownVolume(o); v != nil && v.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
-		left = append(left, "PersistentVolume "+volumeWords(v))
+	if words := ownVolumes(o, corev1.PersistentVolumeReclaimDelete); len(words) > 0 {
+		left = append(left, listed("PersistentVolume", words))
 	}
 	return left
 }
 
-// retainedWarnings names the volume that stays because its class says so.
+// retainedWarnings names the volumes that stay because their class says so.
 func retainedWarnings(o Observation) []string {
-	v := ownVolume(o)
-	if v == nil || v.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimRetain {
-		return nil
+	var out []string
+	for words := range slices.Chunk(ownVolumes(o, corev1.PersistentVolumeReclaimRetain), maxListed) {
+		have := "has reclaimPolicy Retain: it and its disk go on costing until you delete both"
+		if len(words) > 1 {
+			have = "have reclaimPolicy Retain: they and their disks go on costing until you delete both"
+		}
+		out = append(out, leftPrefix+listed("PersistentVolume", words)+" "+have)
 	}
-	return []string{fmt.Sprintf("%sPersistentVolume %s has reclaimPolicy Retain: it and its disk go on costing until you delete both",
-		leftPrefix, volumeWords(v))}
+	return out
 }
 
-// ownVolume is the volume of the run's own claim; that of an existing claim is nobody's to clean up.
-func ownVolume(o Observation) *corev1.PersistentVolume {
-	v := o.Volume
-	if v == nil || v.Spec.ClaimRef == nil || v.Spec.ClaimRef.Name != o.run().Name {
-		return nil
+// ownVolumes are the volumes of the run's own claims with a reclaim policy; that of an existing claim
+// is nobody's to clean up.
+func ownVolumes(o Observation, policy corev1.PersistentVolumeReclaimPolicy) []string {
+	var out []string
+	for i := range o.Volumes {
+		v := &o.Volumes[i]
+		ref := v.Spec.ClaimRef
+		if ref != nil && ofRun(o.run(), ref.Name) && v.Spec.PersistentVolumeReclaimPolicy == policy {
+			out = append(out, volumeWords(v))
+		}
 	}
-	return v
+	return out
+}
+
+// ofRun says whether a claim's name is one that a run gives: its own, or that and a number. The spec
+// may have been edited since, so how many there were is not in it.
+func ofRun(run *v1alpha1.Run, claim string) bool {
+	number, several := strings.CutPrefix(claim, run.Name+"-")
+	_, err := strconv.Atoi(number)
+	return claim == run.Name || several && err == nil
 }
 
 func volumeWords(v *corev1.PersistentVolume) string {

@@ -8,10 +8,10 @@
 //
 //	Pending ─▶ Provisioning ⇄ Scheduling ─▶ Preparing ─▶ Running ─▶ CleaningUp ─▶ Done
 //
-// A run gets its number in Pending, before anything is created. Claim and Job are created together:
-// with a WaitForFirstConsumer class the scheduler picks the node first (Scheduling), then the volume
-// is made (Provisioning), attached and mounted (Scheduling again); Provisioning, once reached, lasts
-// until the claim is bound. The outcome and the figures are stored with the step to CleaningUp, and
+// A run gets its number in Pending, before anything is created. Claims and Job are created together:
+// with a WaitForFirstConsumer class the scheduler picks the node first (Scheduling), then the volumes
+// are made (Provisioning), attached and mounted (Scheduling again); Provisioning, once reached, lasts
+// until every claim is bound. The outcome and the figures are stored with the step to CleaningUp, and
 // only a stored CleaningUp deletes anything. status.run is always the run whose children may exist:
 // an edit ends it as Superseded and cleans up before the next number is given.
 //
@@ -26,7 +26,7 @@
 //	failed       False, why                     True     True
 //
 // Ready turns True as soon as the figures are stored. Finished turns True when the benchmark leaves
-// nothing more to wait for: its Job and volume are gone, are kept on purpose, or outlasted
+// nothing more to wait for: its Job and volumes are gone, are kept on purpose, or outlasted
 // timeouts.cleanupSeconds and are named in warnings. Stalled of a failed run waits for that too, so
 // Stalled and Reconciling never meet. Blocked runs go on by themselves, and are the only ones that
 // are Stalled and not Finished.
@@ -49,12 +49,12 @@ const (
 	ActionNone Action = "None"
 	// ActionStart stores a new run number.
 	ActionStart Action = "Start"
-	// ActionCreate creates the run's claim and Job where they are missing.
+	// ActionCreate creates the run's claims and Job where they are missing.
 	ActionCreate Action = "Create"
 	// ActionDeleteJob deletes the run's Job, and its pod before it.
 	ActionDeleteJob Action = "DeleteJob"
-	// ActionDeleteClaim deletes the run's own claim.
-	ActionDeleteClaim Action = "DeleteClaim"
+	// ActionDeleteClaims deletes the run's own claims.
+	ActionDeleteClaims Action = "DeleteClaims"
 	// ActionIgnore does nothing at all: the DiskBenchmark is going away.
 	ActionIgnore Action = "Ignore"
 )
@@ -137,12 +137,12 @@ func startOrHold(o Observation) Decision {
 
 func supersede() Decision {
 	return conclude(v1alpha1.ReasonSuperseded,
-		"spec was edited: the old run's Job and volume go away before the next run starts")
+		"spec was edited: the old run's Job and volumes go away before the next run starts")
 }
 
 // decideSuspended holds a run that has created nothing, and stops any other.
 func decideSuspended(o Observation) Decision {
-	if o.run().Phase == v1alpha1.PhasePending && o.Claim == nil && o.Job == nil {
+	if o.run().Phase == v1alpha1.PhasePending && len(o.Claims) == 0 && o.Job == nil {
 		return Decision{
 			Action: ActionNone, State: Held, Phase: v1alpha1.PhasePending, Reason: v1alpha1.ReasonSuspended,
 			Message: "spec.suspend is true: the run goes on when it is false",
@@ -160,8 +160,8 @@ func decideDone(o Observation) Decision {
 		return startOrHold(o)
 	}
 	unseen := o.Benchmark.Generation != o.Benchmark.Status.ObservedGeneration
-	if unseen && !keepsChildren(o) && (o.Job != nil || o.Claim != nil) {
-		return cleaning(o, ActionNone, "spec.cleanup was edited: the kept Job and volume are being deleted")
+	if unseen && !keepsChildren(o) && (o.Job != nil || len(o.Claims) > 0) {
+		return cleaning(o, ActionNone, "spec.cleanup was edited: the kept Job and volumes are being deleted")
 	}
 	return Decision{Action: ActionNone, State: Ended, Phase: v1alpha1.PhaseDone, Reason: run.Outcome}
 }
@@ -170,7 +170,7 @@ func decideDone(o Observation) Decision {
 func conclude(reason, message string) Decision {
 	return Decision{
 		Action: ActionNone, State: Working, Phase: v1alpha1.PhaseCleaningUp,
-		Reason: v1alpha1.ReasonCleaningUp, Message: "the outcome is known; the Job and the volume go away next",
+		Reason: v1alpha1.ReasonCleaningUp, Message: "the outcome is known; the Job and the volumes go away next",
 		Outcome: &Outcome{Reason: reason, Message: message},
 	}
 }

@@ -4,6 +4,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,6 +153,26 @@ func TestDecidePending(t *testing.T) {
 			pending().class(nil).slot(Slot{Limit: 1, Ahead: 2}).obj(),
 			want{action: ActionNone, state: Working, reason: v1alpha1.ReasonQueued, message: "limit 1 (--max-concurrent-runs), 2 ahead when queued"},
 		},
+		"queued behind its claim": {
+			"a place in the queue is not what it waits for",
+			pending().existing(existingClaim(nil)).slot(Slot{Limit: 2, ClaimHolder: "x"}).obj(),
+			want{action: ActionNone, state: Working, reason: v1alpha1.ReasonQueued, message: "DiskBenchmark x measures PersistentVolumeClaim data"},
+		},
+		"queued for a node": {
+			"the limit would allow it",
+			pending().class(nil).slot(Slot{Limit: 2, Placing: true}).obj(),
+			want{action: ActionNone, reason: v1alpha1.ReasonQueued, message: "limit 2 (--max-concurrent-runs), waiting for the node of the run before"},
+		},
+		"several volumes": {
+			"all at once",
+			pending().class(nil).striped(3).obj(),
+			want{action: ActionCreate, phase: v1alpha1.PhaseProvisioning, message: "3 claims and the Job are created"},
+		},
+		"some of the claims made": {
+			"the operator was killed in between, or a quota has no room for the rest",
+			pending().class(nil).striped(3).claims(nil).obj(),
+			want{action: ActionCreate},
+		},
 		"still queued": {
 			"the message is written once, not with each move of the queue",
 			pending().class(nil).slot(Slot{Limit: 1, Ahead: 0}).ready(v1alpha1.ReasonQueued, "limit 1, 5 ahead when queued").obj(),
@@ -211,6 +232,16 @@ func TestRetainIsToldBeforeTheRun(t *testing.T) {
 	}
 }
 
+func TestAnotherUserOfAnExistingClaimIsNamed(t *testing.T) {
+	b := makeObservation().phase(v1alpha1.PhasePending).existing(existingClaim(nil))
+	b.o.ClaimUsers = []string{"db-0", "db-1"}
+	d := Decide(b.obj())
+	want := "PersistentVolumeClaim data is used by Pod db-0, db-1 as well: each disturbs the other, and the figures are not the volume's alone"
+	if d.Action != ActionCreate || !slices.Contains(d.Warnings, want) {
+		t.Errorf("got action %s, warnings %q", d.Action, d.Warnings)
+	}
+}
+
 func TestDecidePhases(t *testing.T) {
 	provisioning := func() *builder { return makeObservation().phase(v1alpha1.PhaseProvisioning).job(nil).claim(nil) }
 	scheduling := func() *builder { return makeObservation().phase(v1alpha1.PhaseScheduling).job(nil).claim(bound) }
@@ -239,6 +270,21 @@ func TestDecidePhases(t *testing.T) {
 			"attach, mount and pull come next",
 			provisioning().claim(bound).class(nil).obj(),
 			want{phase: v1alpha1.PhaseScheduling},
+		},
+		"one of two bound": {
+			"the pod needs both",
+			provisioning().striped(2).claims(bound, nil).class(nil).obj(),
+			want{phase: v1alpha1.PhaseProvisioning, message: "waiting for the volumes to be provisioned and bound, 1 of 2 are"},
+		},
+		"both bound": {
+			"attach, mount and pull come next",
+			provisioning().striped(2).boundClaims(2).class(nil).obj(),
+			want{phase: v1alpha1.PhaseScheduling},
+		},
+		"node picked for the second": {
+			"the provisioner works on one of them",
+			makeObservation().phase(v1alpha1.PhaseScheduling).job(nil).striped(2).claims(bound, nodeSelected).class(waitForConsumer).pod(nil).obj(),
+			want{phase: v1alpha1.PhaseProvisioning},
 		},
 		"provisioning error": {
 			"case 5: the driver's words in full, with what is known about them",
@@ -321,6 +367,12 @@ func TestDecidePhases(t *testing.T) {
 			"the engine measures",
 			makeObservation().phase(v1alpha1.PhasePreparing).job(nil).claim(bound).pod(containers(runs("engine"))).obj(),
 			want{phase: v1alpha1.PhaseRunning, message: "measuring, about 1m8s"},
+		},
+		"draining": {
+			"it ends when the credits have run out, which nobody can foretell",
+			makeObservation().phase(v1alpha1.PhasePreparing).spec(func(s *v1alpha1.DiskBenchmarkSpec) { s.Sustained = ptr.To(v1alpha1.SustainedDrain) }).
+				striped(1).job(nil).claim(bound).pod(containers(runs("engine"))).obj(),
+			want{phase: v1alpha1.PhaseRunning, message: "measuring, at most 46m8s"},
 		},
 		"running deadline": {
 			"63 planned seconds and 300",
@@ -488,7 +540,17 @@ func TestDecideOutcome(t *testing.T) {
 		"claim deleted": {
 			"a pod that has not started waits for it for ever",
 			makeObservation().phase(v1alpha1.PhaseScheduling).job(nil).pod(nil).obj(),
-			want{outcome: v1alpha1.ReasonInterrupted, said: "PersistentVolumeClaim was deleted"},
+			want{outcome: v1alpha1.ReasonInterrupted, said: "PersistentVolumeClaim b-1 was deleted"},
+		},
+		"one of two claims deleted": {
+			"the pod waits for each",
+			makeObservation().phase(v1alpha1.PhaseScheduling).job(nil).striped(2).claims(bound).pod(nil).obj(),
+			want{outcome: v1alpha1.ReasonInterrupted, said: "PersistentVolumeClaim b-1-1 was deleted"},
+		},
+		"one of two volumes lost": {
+			"half a stripe is none",
+			makeObservation().phase(v1alpha1.PhaseScheduling).job(nil).striped(2).claims(bound, func(c *corev1.PersistentVolumeClaim) { c.Status.Phase = corev1.ClaimLost }).pod(nil).obj(),
+			want{outcome: v1alpha1.ReasonInterrupted, said: "PersistentVolumeClaim b-1-1 has lost its PersistentVolume"},
 		},
 		"image not there, at first": {
 			"a registry may have a bad minute",
@@ -528,7 +590,22 @@ func TestDecideCleanup(t *testing.T) {
 		},
 		"Job going": {"the pod goes first", cleaning("Completed").job(dying).claim(bound).pod(nil).obj(), want{action: ActionNone, state: Working}},
 		"pod left":  {"it still pins the claim", cleaning("Completed").claim(bound).pod(nil).obj(), want{action: ActionNone, state: Working}},
-		"claim":     {"nothing uses it now", cleaning("Completed").claim(bound).obj(), want{action: ActionDeleteClaim}},
+		"claim":     {"nothing uses it now", cleaning("Completed").claim(bound).obj(), want{action: ActionDeleteClaims}},
+		"some claims going": {
+			"the rest has to be asked, too",
+			cleaning("Completed").striped(2).claims(func(c *corev1.PersistentVolumeClaim) { c.DeletionTimestamp = ptr.To(metav1.Now()) }, bound).obj(),
+			want{action: ActionDeleteClaims, message: "deleting PersistentVolumeClaim b-1-0, b-1-1"},
+		},
+		"claims of an older spec": {
+			"an edit of volumeCount must not leave disks behind",
+			cleaning(v1alpha1.ReasonSuperseded).boundClaims(3).obj(),
+			want{action: ActionDeleteClaims},
+		},
+		"one volume of two": {
+			"a disk costs until it is gone",
+			cleaning("Completed").volumes(2, corev1.PersistentVolumeReclaimDelete).obj(),
+			want{action: ActionNone, state: Working, message: "PersistentVolume pv-1-0 (/disks/1-0), pv-1-1 (/disks/1-1)"},
+		},
 		"claim going": {
 			"its protection is being lifted",
 			cleaning("Completed").claim(func(c *corev1.PersistentVolumeClaim) { c.DeletionTimestamp = ptr.To(metav1.Now()) }).obj(),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/diskbench/diskbench/api/v1alpha1"
 	"github.com/diskbench/diskbench/engine/report"
+	"github.com/diskbench/diskbench/internal/plan"
 )
 
 // recordRequest stores what was asked for, to be shown while the real thing is not there yet.
@@ -20,6 +21,7 @@ func recordRequest(o Observation, run *v1alpha1.Run) {
 	if o.spec().Size != nil {
 		run.Size = ptr.To(o.spec().Size.DeepCopy())
 	}
+	run.StripeSizeBytes = o.Plan.StripeSizeBytes
 }
 
 // recordFacts stores what the children show of volume and node. With an outcome stored nothing is
@@ -30,7 +32,7 @@ func recordFacts(o Observation, run *v1alpha1.Run) {
 		return
 	}
 	recordClass(o, run)
-	recordVolume(o, run)
+	recordVolumes(o, run)
 	if pod := o.pod(); pod != nil {
 		recordPod(o, pod, run)
 	}
@@ -40,7 +42,8 @@ func recordFacts(o Observation, run *v1alpha1.Run) {
 }
 
 func recordClass(o Observation, run *v1alpha1.Run) {
-	if claim := o.measuredClaim(); claim != nil {
+	if claims := o.measuredClaims(); len(claims) > 0 {
+		claim := &claims[0] // all are made alike
 		run.StorageClassName = ptr.Deref(claim.Spec.StorageClassName, "")
 		run.VolumeAttributesClassName = ptr.Deref(claim.Spec.VolumeAttributesClassName, "")
 	} else if o.Class != nil {
@@ -52,40 +55,77 @@ func recordClass(o Observation, run *v1alpha1.Run) {
 	}
 }
 
-func recordVolume(o Observation, run *v1alpha1.Run) {
-	claim := o.measuredClaim()
-	if claim == nil {
+func recordVolumes(o Observation, run *v1alpha1.Run) {
+	claims := o.measuredClaims()
+	if len(claims) == 0 {
 		return
 	}
-	if q, ok := claim.Status.Capacity[corev1.ResourceStorage]; ok {
+	if q, ok := claims[0].Status.Capacity[corev1.ResourceStorage]; ok {
 		run.Size = ptr.To(q.DeepCopy())
 	}
-	v := v1alpha1.Volume{ClaimName: claim.Name, VolumeName: claim.Spec.VolumeName}
-	if pv := o.Volume; pv != nil && pv.Name == claim.Spec.VolumeName {
-		v.ReclaimPolicy = string(pv.Spec.PersistentVolumeReclaimPolicy)
-		if pv.Spec.CSI != nil {
-			v.Driver, v.VolumeHandle = pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle
-		}
-		if o.spec().ClaimName == nil && run.ProvisioningSeconds == nil {
-			run.ProvisioningSeconds = provisioningSeconds(o, claim, pv)
-		}
-	} else if len(run.Volumes) == 1 && run.Volumes[0].VolumeName == v.VolumeName {
-		return
+	known := run.Volumes
+	run.Volumes = nil
+	for i := range claims {
+		run.Volumes = append(run.Volumes, volumeFacts(o, &claims[i], known))
 	}
-	run.Volumes = []v1alpha1.Volume{v}
+	if o.spec().ClaimName == nil && run.ProvisioningSeconds == nil {
+		run.ProvisioningSeconds = provisioningSeconds(o, claims)
+	}
 }
 
-// provisioningSeconds are from the claim's creation to its binding, as the volume tells it where
-// Kubernetes is new enough to record that.
-func provisioningSeconds(o Observation, claim *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) *int64 {
-	if claim.Status.Phase != corev1.ClaimBound {
+// volumeFacts are those of a claim's volume: as it is, or as it was known when it was last read.
+func volumeFacts(o Observation, claim *corev1.PersistentVolumeClaim, known []v1alpha1.Volume) v1alpha1.Volume {
+	v := v1alpha1.Volume{ClaimName: claim.Name, VolumeName: claim.Spec.VolumeName}
+	pv := o.volumeOf(claim)
+	if pv == nil {
+		for _, k := range known {
+			if k.ClaimName == v.ClaimName && k.VolumeName == v.VolumeName {
+				return k
+			}
+		}
+		return v
+	}
+	v.ReclaimPolicy = string(pv.Spec.PersistentVolumeReclaimPolicy)
+	if pv.Spec.CSI != nil {
+		v.Driver, v.VolumeHandle = pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle
+	}
+	return v
+}
+
+// provisioningSeconds are from the first claim's creation to the last one's binding, as the volumes
+// tell it where Kubernetes is new enough to record that. It is absent while any is not bound, or is
+// bound to a volume that was not read.
+func provisioningSeconds(o Observation, claims []corev1.PersistentVolumeClaim) *int64 {
+	if len(claims) < plan.Volumes(o.spec()) {
 		return nil
 	}
-	bound := o.Now
-	if t := pv.Status.LastPhaseTransitionTime; t != nil && pv.Status.Phase == corev1.VolumeBound {
-		bound = t.Time
+	first := claims[0].CreationTimestamp.Time
+	var last time.Time
+	for i := range claims {
+		pv := o.volumeOf(&claims[i])
+		if claims[i].Status.Phase != corev1.ClaimBound || pv == nil {
+			return nil
+		}
+		if t := claims[i].CreationTimestamp.Time; t.Before(first) {
+			first = t
+		}
+		bound := o.Now
+		if t := boundTime(pv); t != nil {
+			bound = *t
+		}
+		if bound.After(last) {
+			last = bound
+		}
 	}
-	return wholeSeconds(claim.CreationTimestamp.Time, bound)
+	return wholeSeconds(first, last)
+}
+
+// boundTime is when a volume came to be bound; nil while it is not, and where that is not recorded.
+func boundTime(pv *corev1.PersistentVolume) *time.Time {
+	if pv.Status.Phase != corev1.VolumeBound || pv.Status.LastPhaseTransitionTime == nil {
+		return nil
+	}
+	return &pv.Status.LastPhaseTransitionTime.Time
 }
 
 func recordPod(o Observation, pod *corev1.Pod, run *v1alpha1.Run) {
@@ -104,16 +144,16 @@ func recordPod(o Observation, pod *corev1.Pod, run *v1alpha1.Run) {
 	run.MeasuringSeconds = lasted(engine)
 }
 
-// attachingSeconds are from the pod's placement, or the claim's binding if that came later, to the
+// attachingSeconds are from the pod's placement, or the last claim's binding if that came later, to the
 // first container's start.
 func attachingSeconds(o Observation, pod *corev1.Pod, begin time.Time) *int64 {
 	from := conditionTime(pod, corev1.PodScheduled)
 	if from == nil {
 		return nil
 	}
-	if pv := o.Volume; pv != nil && pv.Status.Phase == corev1.VolumeBound {
-		if t := pv.Status.LastPhaseTransitionTime; t != nil && t.After(*from) {
-			from = &t.Time
+	for i := range o.Volumes {
+		if t := boundTime(&o.Volumes[i]); t != nil && t.After(*from) {
+			from = t
 		}
 	}
 	return wholeSeconds(*from, begin)

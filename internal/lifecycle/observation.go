@@ -14,6 +14,7 @@ import (
 
 	"github.com/diskbench/diskbench/api/v1alpha1"
 	"github.com/diskbench/diskbench/engine/workload"
+	"github.com/diskbench/diskbench/internal/resources"
 )
 
 // Observation is everything that a decision may depend on. Absent objects are nil, and then they
@@ -33,12 +34,14 @@ type Observation struct {
 	Class *storagev1.StorageClass
 	// ExistingClaim is the claim that spec.claimName names.
 	ExistingClaim *corev1.PersistentVolumeClaim
-	// Claim, Job and Pods are the children of status.run.
-	Claim *corev1.PersistentVolumeClaim
-	Job   *batchv1.Job
-	Pods  []corev1.Pod
-	// Volume is the PersistentVolume behind the measured claim.
-	Volume *corev1.PersistentVolume
+	// ClaimUsers are other pods that use that claim; read when the run is about to start.
+	ClaimUsers []string
+	// Claims, Job and Pods are the children of status.run; the claims in the order of their names.
+	Claims []corev1.PersistentVolumeClaim
+	Job    *batchv1.Job
+	Pods   []corev1.Pod
+	// Volumes are the PersistentVolumes behind the measured claims, as far as they are there.
+	Volumes []corev1.PersistentVolume
 	// Node is the node of the pod.
 	Node *corev1.Node
 	// Events are the warnings about the children.
@@ -82,12 +85,31 @@ func (o *Observation) suspended() bool {
 	return o.spec().Suspend != nil && *o.spec().Suspend
 }
 
-// measuredClaim is the claim that the pod mounts.
-func (o *Observation) measuredClaim() *corev1.PersistentVolumeClaim {
+// measuredClaims are those that the pod mounts, in the order of the volumes, as far as they are there.
+func (o *Observation) measuredClaims() []corev1.PersistentVolumeClaim {
+	available := o.Claims
 	if o.spec().ClaimName != nil {
-		return o.ExistingClaim
+		if o.ExistingClaim == nil {
+			return nil
+		}
+		available = []corev1.PersistentVolumeClaim{*o.ExistingClaim}
 	}
-	return o.Claim
+	var out []corev1.PersistentVolumeClaim
+	for _, name := range resources.ClaimNames(o.Benchmark, o.run()) {
+		if i := slices.IndexFunc(available, func(c corev1.PersistentVolumeClaim) bool { return c.Name == name }); i >= 0 {
+			out = append(out, available[i])
+		}
+	}
+	return out
+}
+
+// volumeOf is the PersistentVolume of a claim; nil when it is not there, or may not be read.
+func (o *Observation) volumeOf(c *corev1.PersistentVolumeClaim) *corev1.PersistentVolume {
+	i := slices.IndexFunc(o.Volumes, func(v corev1.PersistentVolume) bool { return v.Name == c.Spec.VolumeName })
+	if i < 0 {
+		return nil
+	}
+	return &o.Volumes[i]
 }
 
 // edited says that the measured part of the spec is not that of the run. Only a generation that was

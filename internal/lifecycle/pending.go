@@ -37,7 +37,7 @@ func decidePending(o Observation) Decision {
 	return create(o)
 }
 
-// create makes the claim and the Job together. Waiting for the claim first would wait for ever with
+// create makes the claims and the Job together. Waiting for the claims first would wait for ever with
 // a class that binds for its first consumer.
 func create(o Observation) Decision {
 	phase := v1alpha1.PhaseProvisioning
@@ -49,8 +49,12 @@ func create(o Observation) Decision {
 		Message:  "the Job is created",
 		Warnings: startWarnings(o),
 	}
-	if o.spec().ClaimName == nil {
+	switch n := plan.Volumes(o.spec()); {
+	case o.spec().ClaimName != nil:
+	case n == 1:
 		d.Message = "the claim and the Job are created"
+	default:
+		d.Message = fmt.Sprintf("%d claims and the Job are created", n)
 	}
 	d.Deadline = o.Now.Add(limit(phase, o.spec(), o.Plan))
 	return d
@@ -60,8 +64,16 @@ func startWarnings(o Observation) []string {
 	out := plan.SpecWarnings(o.spec(), o.Plan)
 	if c := o.Class; o.spec().ClaimName == nil && c != nil && c.ReclaimPolicy != nil &&
 		*c.ReclaimPolicy == corev1.PersistentVolumeReclaimRetain {
+		what := "the volume and its disk stay"
+		if n := plan.Volumes(o.spec()); n > 1 {
+			what = fmt.Sprintf("the %d volumes and their disks stay", n)
+		}
 		out = append(out, fmt.Sprintf(
-			"StorageClass %s has reclaimPolicy Retain: the volume and its disk stay after the run and go on costing", c.Name))
+			"StorageClass %s has reclaimPolicy Retain: %s after the run and go on costing", c.Name, what))
+	}
+	if len(o.ClaimUsers) > 0 {
+		out = append(out, fmt.Sprintf("PersistentVolumeClaim %s is used by %s as well: each disturbs the other, and the figures are not the volume's alone",
+			*o.spec().ClaimName, listed("Pod", o.ClaimUsers)))
 	}
 	return out
 }
@@ -143,9 +155,11 @@ func dyingChild(o Observation) string {
 	switch {
 	case o.Job != nil && o.Job.DeletionTimestamp != nil:
 		return "Job " + o.Job.Name
-	case o.Claim != nil && o.Claim.DeletionTimestamp != nil:
-		return "PersistentVolumeClaim " + o.Claim.Name
+	case slices.ContainsFunc(o.Claims, going):
+		return "PersistentVolumeClaim " + o.Claims[slices.IndexFunc(o.Claims, going)].Name
 	default:
 		return ""
 	}
 }
+
+func going(c corev1.PersistentVolumeClaim) bool { return c.DeletionTimestamp != nil }

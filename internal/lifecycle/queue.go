@@ -6,8 +6,11 @@ package lifecycle
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -23,32 +26,103 @@ type Slot struct {
 	Limit int
 	// Ahead is how many queued runs come first.
 	Ahead int
+	// ClaimHolder is the DiskBenchmark that measures the same existing claim; empty for none.
+	ClaimHolder string
+	// Placing says that the limit would allow it, but that a run before it has no node yet: until then
+	// that node cannot be avoided.
+	Placing bool
+	// BusyNodes are the nodes that other runs measure on, sorted.
+	BusyNodes []string
+}
+
+// Others are what a run shares the cluster with.
+type Others struct {
+	// Now is the time of the decision.
+	Now time.Time
+	// Limit is how many runs may go on at a time.
+	Limit int
+	// Benchmarks are all there are, the run's own among them or not.
+	Benchmarks []v1alpha1.DiskBenchmark
+	// Pods are those of any run. One whose DiskBenchmark was deleted goes on for a while.
+	Pods []corev1.Pod
+	// Holding says whether a run was admitted just now and does not show it in its status yet.
+	Holding func(types.UID) bool
 }
 
 // Place gives a run its slot: it may start when fewer runs than the limit go on, counting those
-// queued before it. Namespaces with fewer runs going on come first, then who waited longer.
-// holding are runs that were admitted just now and do not show it in their status yet.
-func Place(limit int, self *v1alpha1.DiskBenchmark, all []v1alpha1.DiskBenchmark, holding func(types.UID) bool) Slot {
-	taken, byNamespace := 0, map[string]int{}
-	var queue []*v1alpha1.DiskBenchmark
-	for i := range all {
-		b := &all[i]
+// queued before it. Namespaces with fewer runs going on come first, then who waited longer. Runs that
+// measure one existing claim follow each other, and so do runs on one node: the next starts when the
+// nodes of those before it are known, and keeps off them.
+func Place(self *v1alpha1.DiskBenchmark, others Others) Slot {
+	slot := Slot{Limit: others.Limit}
+	var holders, queue []*v1alpha1.DiskBenchmark
+	byNamespace, placed := map[string]int{}, true
+	for i := range others.Benchmarks {
+		b := &others.Benchmarks[i]
 		switch {
 		case b.UID == self.UID:
-		case HoldsSlot(b) || holding(b.UID):
-			taken++
+		case HoldsSlot(b) || others.Holding(b.UID):
+			holders = append(holders, b)
 			byNamespace[b.Namespace]++
+			placed = placed && !placing(b)
 		case Queued(b):
 			queue = append(queue, b)
 		}
 	}
-	ahead := 0
+	if i := slices.IndexFunc(holders, func(b *v1alpha1.DiskBenchmark) bool { return sameClaim(b, self) }); i >= 0 {
+		slot.ClaimHolder = holders[i].Name
+	}
 	for _, b := range queue {
-		if before(b, self, byNamespace) {
-			ahead++
+		waits := slices.ContainsFunc(holders, func(h *v1alpha1.DiskBenchmark) bool { return sameClaim(h, b) })
+		if !waits && before(b, self, byNamespace) {
+			slot.Ahead++
 		}
 	}
-	return Slot{Admitted: taken+ahead < limit, Limit: limit, Ahead: ahead}
+	left := orphans(others)
+	slot.BusyNodes = busyNodes(holders, left)
+	room := len(holders)+len(left)+slot.Ahead < slot.Limit
+	slot.Placing = room && !placed
+	slot.Admitted = room && placed && slot.ClaimHolder == ""
+	return slot
+}
+
+// placing says that a run's pod may still go to any node.
+func placing(b *v1alpha1.DiskBenchmark) bool {
+	return b.Status.Run == nil || b.Status.Run.NodeName == "" && b.Status.Run.Outcome == ""
+}
+
+func sameClaim(a, b *v1alpha1.DiskBenchmark) bool {
+	return a.Namespace == b.Namespace && a.Spec.ClaimName != nil && b.Spec.ClaimName != nil && *a.Spec.ClaimName == *b.Spec.ClaimName
+}
+
+// orphans gives, by the DiskBenchmark's UID, the nodes of pods whose DiskBenchmark was deleted and that
+// are still being ended. Those that hang for longer than a cleanup may last are given up, as a cleanup is.
+func orphans(others Others) map[string]string {
+	left := map[string]string{}
+	for i := range others.Pods {
+		p := &others.Pods[i]
+		uid := p.Labels[v1alpha1.LabelBenchmarkUID]
+		alive := slices.ContainsFunc(others.Benchmarks, func(b v1alpha1.DiskBenchmark) bool {
+			return string(b.UID) == uid && b.DeletionTimestamp == nil
+		})
+		ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+		hangs := p.DeletionTimestamp != nil && !others.Now.Before(p.DeletionTimestamp.Add(defaultCleanup))
+		if uid != "" && !alive && !ended && !hangs && p.Spec.NodeName != "" {
+			left[uid] = p.Spec.NodeName
+		}
+	}
+	return left
+}
+
+func busyNodes(holders []*v1alpha1.DiskBenchmark, left map[string]string) []string {
+	nodes := slices.Collect(maps.Values(left))
+	for _, b := range holders {
+		if run := b.Status.Run; run != nil && run.NodeName != "" {
+			nodes = append(nodes, run.NodeName)
+		}
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
 }
 
 func before(a, b *v1alpha1.DiskBenchmark, byNamespace map[string]int) bool {
@@ -94,5 +168,13 @@ func queuedMessage(o Observation) string {
 	if ready != nil && ready.Reason == v1alpha1.ReasonQueued {
 		return ready.Message
 	}
-	return fmt.Sprintf("limit %d (--max-concurrent-runs), %d ahead when queued", o.Slot.Limit, o.Slot.Ahead)
+	switch {
+	case o.Slot.ClaimHolder != "":
+		return fmt.Sprintf("DiskBenchmark %s measures PersistentVolumeClaim %s; two at a time would measure each other",
+			o.Slot.ClaimHolder, *o.spec().ClaimName)
+	case o.Slot.Placing:
+		return fmt.Sprintf("limit %d (--max-concurrent-runs), waiting for the node of the run before: two on one node would measure each other", o.Slot.Limit)
+	default:
+		return fmt.Sprintf("limit %d (--max-concurrent-runs), %d ahead when queued", o.Slot.Limit, o.Slot.Ahead)
+	}
 }

@@ -17,6 +17,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/diskbench/diskbench/api/v1alpha1"
+	"github.com/diskbench/diskbench/engine/report"
+	"github.com/diskbench/diskbench/internal/plan"
 )
 
 // settle decides and stores until the observation gives no new status, as the controller does when
@@ -47,7 +49,7 @@ func TestConditions(t *testing.T) {
 			s.Targets = &v1alpha1.Targets{MinIOPS: ptr.To[int64](501), OnMiss: &onMiss}
 		}
 	}
-	gone := func(b *builder) *builder { b.o.Job, b.o.Claim, b.o.Pods = nil, nil, nil; return b }
+	gone := func(b *builder) *builder { b.o.Job, b.o.Claims, b.o.Pods = nil, nil, nil; return b }
 	finished := func(b *builder) *builder {
 		b.o.Benchmark.Status = Status(b.o, Decide(b.o))
 		return gone(b)
@@ -228,8 +230,8 @@ func TestFacts(t *testing.T) {
 			p.Status.InitContainerStatuses = []corev1.ContainerStatus{ends("prepare", 0, "")}
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{ends("engine", 0, encoded(t))}
 		})
-	b.o.Volume.Status.Phase = corev1.VolumeBound
-	b.o.Volume.Status.LastPhaseTransitionTime = &binding
+	b.o.Volumes[0].Status.Phase = corev1.VolumeBound
+	b.o.Volumes[0].Status.LastPhaseTransitionTime = &binding
 	b.o.Node = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{
 		corev1.LabelInstanceTypeStable: "Standard_D8s_v5", corev1.LabelTopologyRegion: "westeurope", corev1.LabelTopologyZone: "westeurope-1",
 	}}}
@@ -252,6 +254,57 @@ func TestFacts(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("run (-want +got):\n%s", diff)
+	}
+}
+
+func TestFactsOfSeveralVolumes(t *testing.T) {
+	b := makeObservation().phase(v1alpha1.PhaseScheduling).striped(2).job(nil).claims(bound, func(c *corev1.PersistentVolumeClaim) {
+		bound(c)
+		c.CreationTimestamp = metav1.NewTime(now.Add(-time.Minute))
+	}).volumes(2, corev1.PersistentVolumeReclaimDelete)
+	for i := range b.o.Volumes {
+		b.o.Volumes[i].Status.Phase = corev1.VolumeBound
+		b.o.Volumes[i].Status.LastPhaseTransitionTime = ptr.To(metav1.NewTime(now.Add(time.Duration(-20+i) * time.Second)))
+	}
+	o := b.obj()
+	run := Status(o, Decide(o)).Run
+	volume := func(i string) v1alpha1.Volume {
+		return v1alpha1.Volume{ClaimName: "b-1-" + i, VolumeName: "pv-1-" + i, Driver: "disk.example.test", VolumeHandle: "/disks/1-" + i, ReclaimPolicy: "Delete"}
+	}
+	want := []v1alpha1.Volume{volume("0"), volume("1")}
+	if diff := cmp.Diff(want, run.Volumes); diff != "" {
+		t.Errorf("volumes (-want +got):\n%s", diff)
+	}
+	if run.ProvisioningSeconds == nil || *run.ProvisioningSeconds != 41 {
+		t.Errorf("provisioning took %v s, want 41: from the first claim to the last binding", ptr.Deref(run.ProvisioningSeconds, -1))
+	}
+
+	// Once known, they are not read again while the engine measures.
+	o.Benchmark.Status.Run, o.Volumes = run, nil
+	if diff := cmp.Diff(want, Status(o, Decide(o)).Run.Volumes); diff != "" {
+		t.Errorf("volumes that were not read again (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheStripeIsRecorded(t *testing.T) {
+	o := makeObservation().noRun().striped(2).obj()
+	if got := Status(o, Decide(o)).Run.StripeSizeBytes; got != plan.DefaultStripeSizeBytes {
+		t.Errorf("stripeSizeBytes %d, want the default: nobody wrote it anywhere else", got)
+	}
+}
+
+func TestFactsOfTheReport(t *testing.T) {
+	run := &v1alpha1.Run{}
+	recordReport(run, &report.Report{Target: report.Target{Queue: &report.Queue{
+		Scheduler: "none", Requests: 256, DeviceDepth: 1024, MaxIOBytes: 512 << 10, WriteBack: true, FUA: true,
+	}}})
+	want := &v1alpha1.Queue{Scheduler: "none", Requests: 256, DeviceDepth: 1024, MaxIOBytes: 512 << 10, WriteCache: "WriteBack", FUA: "Supported"}
+	if diff := cmp.Diff(want, run.Queue); diff != "" {
+		t.Errorf("queue (-want +got):\n%s", diff)
+	}
+	recordReport(run, &report.Report{Target: report.Target{Queue: &report.Queue{}}})
+	if diff := cmp.Diff(&v1alpha1.Queue{WriteCache: "WriteThrough", FUA: "Unsupported"}, run.Queue); diff != "" {
+		t.Errorf("queue without a cache (-want +got):\n%s", diff)
 	}
 }
 
@@ -278,6 +331,19 @@ func TestLeftoversAreNamed(t *testing.T) {
 			makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome("Completed").age(time.Hour).job(dying).claim(bound).pod(nil).volume(corev1.PersistentVolumeReclaimDelete),
 			[]string{"left behind: after timeouts.cleanupSeconds (600) there is still Job b-1, Pod b-1-pod, PersistentVolumeClaim b-1, PersistentVolume pv-1 (/disks/1): see why it is not deleted, it may go on costing"},
 		},
+		"many stuck": {
+			"a message has room for some",
+			makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome("Completed").age(time.Hour).striped(6).boundClaims(6),
+			[]string{"left behind: after timeouts.cleanupSeconds (600) there is still PersistentVolumeClaim b-1-0, b-1-1, b-1-2, b-1-3 and 2 more: see why it is not deleted, it may go on costing"},
+		},
+		"many retained": {
+			"each disk costs, so each is named, whatever volumeCount is now",
+			makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome("Completed").volumes(5, corev1.PersistentVolumeReclaimRetain),
+			[]string{
+				"left behind: PersistentVolume pv-1-0 (/disks/1-0), pv-1-1 (/disks/1-1), pv-1-2 (/disks/1-2), pv-1-3 (/disks/1-3) have reclaimPolicy Retain: they and their disks go on costing until you delete both",
+				"left behind: PersistentVolume pv-1-4 (/disks/1-4) has reclaimPolicy Retain: it and its disk go on costing until you delete both",
+			},
+		},
 		"retained": {
 			"case 43: the disk goes on costing",
 			makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome("Completed").volume(corev1.PersistentVolumeReclaimRetain),
@@ -294,7 +360,7 @@ func TestLeftoversAreNamed(t *testing.T) {
 			"it was there before",
 			func() *builder {
 				b := makeObservation().phase(v1alpha1.PhaseCleaningUp).outcome("Completed").existing(existingClaim(nil)).volume(corev1.PersistentVolumeReclaimDelete)
-				b.o.Volume.Spec.ClaimRef.Name = "data"
+				b.o.Volumes[0].Spec.ClaimRef.Name = "data"
 				return b
 			}(),
 			nil,

@@ -4,6 +4,7 @@
 package resources
 
 import (
+	"fmt"
 	"maps"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -22,8 +23,8 @@ const (
 	// EngineContainer is the container that measures.
 	EngineContainer = "engine"
 
-	enginePath = "/diskbench-engine"
-	volumeName = "volume"
+	enginePath   = "/diskbench-engine"
+	volumePrefix = "volume"
 
 	// nonRoot is the user and group of distroless images, which no node gives to anything else.
 	nonRoot = int64(65532)
@@ -42,6 +43,9 @@ type JobOptions struct {
 	Image string
 	// Plan is the engine's encoded plan.
 	Plan string
+	// BusyHosts are the values of kubernetes.io/hostname of the nodes that other runs measure on: two on
+	// one node would measure each other.
+	BusyHosts []string
 	// BackstopSeconds after its creation the Job is ended by Kubernetes, when the operator is away.
 	BackstopSeconds int64
 }
@@ -111,17 +115,66 @@ func podSpec(b *v1alpha1.DiskBenchmark, run *v1alpha1.Run, o JobOptions) corev1.
 		NodeSelector:                 map[string]string{corev1.LabelOSStable: "linux"},
 		InitContainers:               []corev1.Container{container(b, PrepareContainer, prepare, o.Image)},
 		Containers:                   []corev1.Container{container(b, EngineContainer, measure, o.Image)},
-		Volumes: []corev1.Volume{{
-			Name: volumeName,
-			VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{
-				ClaimName: ClaimName(b, run),
-			}},
-		}},
+		Volumes:                      volumes(b, run),
 	}
 	if p := b.Spec.Pod; p != nil {
 		applyOptions(&spec, p)
 	}
+	spec.Affinity = keepOff(spec.Affinity, o.BusyHosts)
 	return spec
+}
+
+func volumes(b *v1alpha1.DiskBenchmark, run *v1alpha1.Run) []corev1.Volume {
+	var out []corev1.Volume
+	names := ClaimNames(b, run)
+	for i, name := range names {
+		out = append(out, corev1.Volume{
+			Name: volumeName(i, len(names)),
+			VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{
+				ClaimName: name,
+			}},
+		})
+	}
+	return out
+}
+
+// volumeName is the name of volume i of n within the pod.
+func volumeName(i, n int) string {
+	if n == 1 {
+		return volumePrefix
+	}
+	return fmt.Sprintf("%s-%d", volumePrefix, i)
+}
+
+// keepOff adds to an affinity that the pod goes to none of the hosts. The terms of a node affinity are
+// alternatives, so each of them gets it; one without any requirement matches no node and must not come
+// to match the others.
+func keepOff(a *corev1.Affinity, hosts []string) *corev1.Affinity {
+	if len(hosts) == 0 {
+		return a
+	}
+	off := corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpNotIn, Values: hosts}
+	out := &corev1.Affinity{}
+	if a != nil {
+		out = a.DeepCopy()
+	}
+	if out.NodeAffinity == nil {
+		out.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	required := out.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if required == nil {
+		required = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+			MatchExpressions: []corev1.NodeSelectorRequirement{off},
+		}}}
+		out.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = required
+		return out
+	}
+	for i := range required.NodeSelectorTerms {
+		if t := &required.NodeSelectorTerms[i]; len(t.MatchExpressions)+len(t.MatchFields) > 0 {
+			t.MatchExpressions = append(t.MatchExpressions, off)
+		}
+	}
+	return out
 }
 
 func applyOptions(spec *corev1.PodSpec, p *v1alpha1.PodOptions) {
@@ -175,10 +228,14 @@ func container(b *v1alpha1.DiskBenchmark, name string, args []string, image stri
 		TerminationMessagePath:   corev1.TerminationMessagePathDefault,
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
-	if plan.IsBlock(&b.Spec) {
-		c.VolumeDevices = []corev1.VolumeDevice{{Name: volumeName, DevicePath: plan.DevicePath}}
-	} else {
-		c.VolumeMounts = []corev1.VolumeMount{{Name: volumeName, MountPath: plan.DataPath}}
+	n := plan.Volumes(&b.Spec)
+	for i := range n {
+		path := plan.Path(&b.Spec, i)
+		if plan.IsBlock(&b.Spec) {
+			c.VolumeDevices = append(c.VolumeDevices, corev1.VolumeDevice{Name: volumeName(i, n), DevicePath: path})
+		} else {
+			c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: volumeName(i, n), MountPath: path})
+		}
 	}
 	return c
 }

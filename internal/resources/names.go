@@ -1,8 +1,8 @@
 // Copyright The diskbench Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package resources builds the objects that a run creates: a PersistentVolumeClaim, unless there is
-// one already, and a Job. It is pure: the same input gives the same objects, which golden files hold.
+// Package resources builds the objects that a run creates: PersistentVolumeClaims, unless there is one
+// already, and a Job. It is pure: the same input gives the same objects, which golden files hold.
 package resources
 
 import (
@@ -41,6 +41,14 @@ func Labels(b *v1alpha1.DiskBenchmark, run int64) map[string]string {
 	return map[string]string{
 		v1alpha1.LabelManagedBy:    v1alpha1.ManagedBy,
 		v1alpha1.LabelBenchmark:    b.Name,
+		v1alpha1.LabelBenchmarkUID: string(b.UID),
+		v1alpha1.LabelRun:          strconv.FormatInt(run, 10),
+	}
+}
+
+// RunLabels select the children of a run.
+func RunLabels(b *v1alpha1.DiskBenchmark, run int64) map[string]string {
+	return map[string]string{
 		v1alpha1.LabelBenchmarkUID: string(b.UID),
 		v1alpha1.LabelRun:          strconv.FormatInt(run, 10),
 	}

@@ -53,6 +53,13 @@ func TestGolden(t *testing.T) {
 			s.StorageClassName, s.Size, s.ClaimName = nil, nil, ptr.To("data")
 			s.Pod = &v1alpha1.PodOptions{RunAsUser: ptr.To[int64](1000), SupplementalGroups: []int64{2000}}
 		}},
+		"striped": {"new volumes for each repetition, all of them in one pod", func(s *v1alpha1.DiskBenchmarkSpec) {
+			s.VolumeCount, s.Repetitions = ptr.To[int32](2), ptr.To[int32](2)
+			s.RepetitionScope = ptr.To(v1alpha1.RepetitionScopeNewVolume)
+		}},
+		"striped-block": {"devices with a number each", func(s *v1alpha1.DiskBenchmarkSpec) {
+			s.VolumeMode, s.VolumeCount = ptr.To(corev1.PersistentVolumeBlock), ptr.To[int32](2)
+		}},
 		"pod-options": {"everything a user may set, and what they may not replace", func(s *v1alpha1.DiskBenchmarkSpec) {
 			s.Engine = &v1alpha1.EngineOptions{Image: ptr.To("example.com/other:v2")}
 			s.Pod = &v1alpha1.PodOptions{
@@ -76,10 +83,55 @@ func TestGolden(t *testing.T) {
 			b, run := benchmark(c.vary)
 			var docs []string
 			if b.Spec.ClaimName == nil {
-				docs = append(docs, toYAML(t, Claim(b, run, *b.Spec.StorageClassName)))
+				for _, claim := range Claims(b, run, *b.Spec.StorageClassName) {
+					docs = append(docs, toYAML(t, claim))
+				}
 			}
 			docs = append(docs, toYAML(t, Job(b, run, options)))
 			compare(t, filepath.Join("testdata", name+".yaml"), "# "+c.reason+"\n"+strings.Join(docs, "---\n"))
+		})
+	}
+}
+
+func TestBusyHostsAreAddedToTheUsersAffinity(t *testing.T) {
+	in := func(key string) corev1.NodeSelectorRequirement {
+		return corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpExists}
+	}
+	off := corev1.NodeSelectorRequirement{Key: "kubernetes.io/hostname", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"n1", "n2"}}
+	required := func(terms ...corev1.NodeSelectorTerm) *corev1.Affinity {
+		return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms},
+		}}
+	}
+	term := func(r ...corev1.NodeSelectorRequirement) corev1.NodeSelectorTerm {
+		return corev1.NodeSelectorTerm{MatchExpressions: r}
+	}
+	spread := &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: "zone"}}}
+	with := func(a *corev1.Affinity, p *corev1.PodAntiAffinity) *corev1.Affinity { a.PodAntiAffinity = p; return a }
+	for name, c := range map[string]struct {
+		reason     string
+		busy       []string
+		user, want *corev1.Affinity
+	}{
+		"alone":      {"nothing to keep off", nil, nil, nil},
+		"none":       {"the operator's own term", []string{"n1", "n2"}, nil, required(term(off))},
+		"other kind": {"the user's stays", []string{"n1", "n2"}, &corev1.Affinity{PodAntiAffinity: spread}, with(required(term(off)), spread)},
+		"alternatives": {
+			"a term without it would let the pod go to a busy node", []string{"n1", "n2"},
+			required(term(in("a")), term(in("b"))), required(term(in("a"), off), term(in("b"), off)),
+		},
+		"empty term": {"it matches no node, and would match all others", []string{"n1", "n2"}, required(term(), term(in("b"))), required(term(), term(in("b"), off))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, run := benchmark(func(s *v1alpha1.DiskBenchmarkSpec) { s.Pod = &v1alpha1.PodOptions{Affinity: c.user} })
+			before := c.user.DeepCopy()
+			got := Job(b, run, JobOptions{BusyHosts: c.busy}).Spec.Template.Spec.Affinity
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+			if diff := cmp.Diff(before, b.Spec.Pod.Affinity); diff != "" {
+				t.Errorf("the spec was changed (-want +got):\n%s", diff)
+			}
 		})
 	}
 }
