@@ -48,7 +48,7 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 		// A root that runs is one whose arguments are checked: an unknown command is refused.
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.AddCommand(newRun(stdout, stderr), newPrepare(stdout, stderr), newVersion(stdout))
+	root.AddCommand(newRun(stdout, stderr), newPrepare(stdout, stderr), newProbe(stdout), newVersion(stdout))
 	return root
 }
 

@@ -155,7 +155,7 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []*cobra.Command{newRunCommand(), newPrepare(io.Discard, io.Discard)} {
+	for _, c := range []*cobra.Command{newRunCommand(), newPrepare(io.Discard, io.Discard), newProbe(io.Discard)} {
 		help := c.UsageString()
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if !strings.Contains(string(page), "`--"+f.Name) {

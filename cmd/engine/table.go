@@ -77,7 +77,7 @@ func cell(v *float64) string {
 
 // setting is where and how it was measured.
 func setting(r result) string {
-	parts := []string{"I/O engine " + r.IOEngine, ioKind(r.Workloads), place(r.Target)}
+	parts := []string{"I/O engine " + r.IOEngine, ioKind(r.Workloads), placeText(r.Target)}
 	if q := r.Target.Queue; q != nil {
 		parts = append(parts, queueText(*q))
 	}
@@ -100,7 +100,7 @@ func ioKind(ws []workloadResult) string {
 	}
 }
 
-func place(t target) string {
+func placeText(t target) string {
 	text := strings.Join(t.Paths, ", ")
 	if t.StripeSizeBytes > 0 {
 		text += " striped by " + bytesize.Format(t.StripeSizeBytes)
