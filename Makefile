@@ -83,7 +83,7 @@ fmt: ## Format the Go code.
 .PHONY: test
 test: ## Run the unit tests and envtest. The first time, etcd and kube-apiserver are built (10 minutes).
 	assets=$$(hack/tools/envtest-assets.sh) && \
-	packages=$$(go list ./... | grep -v /test/e2e) && \
+	packages=$$(go list ./... | grep -v -e /test/e2e -e /test/accuracy) && \
 	KUBEBUILDER_ASSETS="$$assets" go test $(TESTFLAGS) $$packages
 	cd hack/cluster && go test $(TESTFLAGS) ./...
 
@@ -92,6 +92,10 @@ bench-engine: ## Compare the engine with fio: docs/benchmark.md. ARGS go to the 
 	@mkdir -p bin
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/diskbench-engine ./cmd/engine
 	go run ./test/bench $(ARGS)
+
+.PHONY: test-accuracy
+test-accuracy: ## Hold the engine's figures against known ones (root, 10 minutes): docs/accuracy.md. ARGS go to go test.
+	hack/test-accuracy.sh $(ARGS)
 
 .PHONY: lint
 lint: ## Run golangci-lint with the Kubernetes API linter. The first time, it is built (10 minutes).
