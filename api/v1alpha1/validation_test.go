@@ -6,6 +6,8 @@ package v1alpha1_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -15,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/diskbench/diskbench/api/v1alpha1"
+	"github.com/diskbench/diskbench/internal/plan"
 )
 
 // manifest is a DiskBenchmark as a user writes it: typed objects could not hold most mistakes.
@@ -278,8 +281,16 @@ var _ = DescribeTable("a mistake is refused with a sentence that says what would
 	Entry("no operation", custom("4Ki, operations: 0"), "operations in body should be greater than or equal to 1"),
 )
 
-var _ = DescribeTable("what is right is accepted",
-	func(spec string) { Expect(create(manifest(spec))).To(Succeed()) },
+// What the schema lets through and the engine's plan does not would end as InvalidSpec, minutes later.
+var _ = DescribeTable("what is right is accepted, and has a plan",
+	func(spec string) {
+		u := manifest(spec)
+		Expect(create(u)).To(Succeed())
+		var b v1alpha1.DiskBenchmark
+		Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(u), &b)).To(Succeed())
+		_, err := plan.Build(&b.Spec)
+		Expect(err).NotTo(HaveOccurred())
+	},
 	Entry("the smallest manifest", sized("32Gi")),
 	Entry("decimal gigabytes", sized("100G")),
 	Entry("a fraction with a unit", sized("1.5Gi")),
@@ -335,6 +346,30 @@ var _ = DescribeTable("what is right is accepted",
 		targets: {workload: vdi, minIOPS: 500, maxP99Micros: 20000, maxFlushP99Micros: 10000, onMiss: Fail}, cost: {region: westeurope, currency: EUR, fleetSize: 2500, busyHoursPercent: 20, costPerMonth: "12.50"},
 		pod: {nodeSelector: {kubernetes.io/os: linux}, tolerations: [{operator: Exists}], resources: {requests: {cpu: 1}}, labels: {team: storage}, annotations: {a: b}, priorityClassName: low, imagePullSecrets: [{name: x}], runtimeClassName: kata, runAsUser: 1000, supplementalGroups: [2000]}`)),
 )
+
+var _ = Describe("each sample", func() {
+	It("is accepted, and has a plan", func() {
+		files, err := filepath.Glob("../../config/samples/*.yaml")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(len(files)).To(BeNumerically(">", 5))
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			Expect(err).NotTo(HaveOccurred())
+			var b v1alpha1.DiskBenchmark
+			Expect(yaml.Unmarshal(data, &b)).To(Succeed(), file)
+			if b.Kind != "DiskBenchmark" {
+				continue
+			}
+			Expect(yaml.UnmarshalStrict(data, &b)).To(Succeed(), file)
+			u := &unstructured.Unstructured{}
+			Expect(yaml.Unmarshal(data, &u.Object)).To(Succeed(), file)
+			u.SetNamespace("default")
+			Expect(create(u)).To(Succeed(), file)
+			_, err = plan.Build(&b.Spec)
+			Expect(err).NotTo(HaveOccurred(), file)
+		}
+	})
+})
 
 var _ = Describe("the stored object", func() {
 	It("keeps a preset's fields unset, since a default would override the preset", func() {

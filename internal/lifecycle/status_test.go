@@ -4,6 +4,8 @@
 package lifecycle
 
 import (
+	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/diskbench/diskbench/api/v1alpha1"
 	"github.com/diskbench/diskbench/engine/report"
+	"github.com/diskbench/diskbench/engine/workload"
 	"github.com/diskbench/diskbench/internal/plan"
 )
 
@@ -397,5 +400,62 @@ func TestBackstopIsAboveAllPhases(t *testing.T) {
 	// blocked, provisioning, scheduling, preparing, running and an hour.
 	if want := int64(600 + 600 + 7200 + 900 + 363 + 3600); got != want {
 		t.Errorf("activeDeadlineSeconds %d, want %d", got, want)
+	}
+}
+
+// A status is written as a whole into etcd, which takes 1.5 MiB, and listed with all others. The bound
+// is what the fullest one takes, rounded up: a field that grows it should be seen to.
+func TestTheFullestStatusIsBounded(t *testing.T) {
+	const big = int64(9_000_000_000_000_000)
+	figures := report.NewFigures(big, big, 1e9, report.Latency{
+		MeanNanos: big, StddevNanos: big, MinNanos: big, MaxNanos: big, P50Nanos: ptr.To(big), P90Nanos: ptr.To(big),
+		P95Nanos: ptr.To(big), P99Nanos: ptr.To(big), P999Nanos: ptr.To(big), P9999Nanos: ptr.To(big),
+	})
+	step := &report.Step{AtSeconds: 86400, BeforeIOPS: 1e9, AfterIOPS: 1e9}
+	full := func(w workload.Workload) report.Workload {
+		r := report.Workload{
+			Name: w.Name, FileSizeBytes: big, WindowNanos: big, Read: figures, Write: figures, Total: figures, Flush: figures,
+			Repetitions: slices.Repeat([]report.Repetition{{IOPS: 1e9, P99Nanos: ptr.To(big)}}, workload.MaxRepetitions),
+			Series:      report.Series{IntervalNanos: big, IOPS: slices.Repeat([]float64{1e9}, report.MaxSeriesPoints)},
+			Steady:      &report.Steady{VariationPercent: 100}, Step: step, Drained: &report.Drained{Seconds: 2700, Step: step, IOPS: 1e9, BytesPerSecond: 1e12},
+			Device: &report.DeviceCounters{ReadOperations: big, WriteOperations: big, ReadBytes: big, WriteBytes: big, OtherOperations: big},
+			CPU:    report.CPU{UserNanos: big, SystemNanos: big, BusiestWorkerPercent: 100, RunDelayPercent: 100, ThrottledPercent: 100, StealPercent: 100},
+		}
+		if len(w.Streams) > 1 {
+			r.Streams = slices.Repeat([]report.Stream{{Name: w.Name, Read: figures, Write: figures, Flush: figures}}, len(w.Streams))
+		}
+		return r
+	}
+	long := strings.Repeat("n", 40)
+	sql, _ := workload.Preset("sql")
+	var p workload.Plan
+	r := &report.Report{}
+	for i := range workload.MaxWorkloads {
+		w := sql[0]
+		w.Name = long + strconv.Itoa(i)
+		w.Streams = w.Streams[:1]
+		if i == 0 {
+			w.Streams = slices.Repeat(sql[0].Streams[:1], workload.MaxStreams)
+		}
+		p.Workloads = append(p.Workloads, w)
+		r.Workloads = append(r.Workloads, full(w))
+	}
+	s := v1alpha1.DiskBenchmarkStatus{Measurements: plan.Measurements(p, r), Run: &v1alpha1.Run{OutcomeMessage: completedMessage(plan.Measurements(p, r))}}
+	s.Summary = plan.Summarize(s.Measurements)
+	for range maxHistory {
+		s.History = append(s.History, v1alpha1.HistoricRun{Number: big, Reason: long, FinishTime: ptr.To(metav1.NewTime(now)), Summary: s.Summary})
+	}
+	// An Azure disk's ID has some 200 characters.
+	volume := v1alpha1.Volume{ClaimName: long + long[:12], VolumeName: long, Driver: "disk.csi.azure.com", VolumeHandle: strings.Repeat("h", 200), ReclaimPolicy: "Delete"}
+	s.Run.Volumes = slices.Repeat([]v1alpha1.Volume{volume}, workload.MaxVolumes)
+	for i := range maxWarnings {
+		addWarnings(&s, []string{strconv.Itoa(i) + strings.Repeat("w", maxWarningText)})
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limit := 128 << 10; len(data) > limit {
+		t.Errorf("the fullest status has %d bytes, the bound is %d", len(data), limit)
 	}
 }
