@@ -376,8 +376,8 @@ func result(pod *corev1.Pod) string {
 		})
 		r.Workloads = append(r.Workloads, report.Workload{
 			Name: w.Name, FileSizeBytes: w.FileSizeBytes, WindowNanos: window, Read: total, Total: total,
-			Repetitions: []report.Repetition{{IOPS: 500, P99Nanos: ptr.To[int64](3_000_000)}},
-			Series:      report.Series{IntervalNanos: int64(time.Second), IOPS: []float64{500, 500}},
+			Repetitions: []report.Repetition{{WindowNanos: window, IOPS: 500, P99Nanos: ptr.To[int64](3_000_000)}},
+			Series:      report.Series{IntervalNanos: (window + 1) / 2, IOPS: []float64{500, 500}},
 		})
 	}
 	message, err := report.Encode(r)

@@ -91,7 +91,7 @@ func repetition(m *measured) report.Repetition {
 			}
 		}
 	}
-	return report.Repetition{IOPS: report.PerSecond(all.Count(), m.window), P99Nanos: all.Percentile(99)}
+	return report.Repetition{WindowNanos: m.window, IOPS: report.PerSecond(all.Count(), m.window), P99Nanos: all.Percentile(99)}
 }
 
 func addCPU(a, b report.CPU) report.CPU {

@@ -46,7 +46,9 @@ func TestSummary(t *testing.T) {
 	if got.Total.Latency.MeanNanos != 140 || *got.Total.Latency.P50Nanos != 100 {
 		t.Errorf("total latency %+v, want mean 140, p50 100", got.Total.Latency)
 	}
-	wantRepetitions := []report.Repetition{{IOPS: 500, P99Nanos: nanos(300)}, {IOPS: 500, P99Nanos: nanos(300)}}
+	wantRepetitions := []report.Repetition{
+		{WindowNanos: 3e9, IOPS: 500, P99Nanos: nanos(300)}, {WindowNanos: 3e9, IOPS: 500, P99Nanos: nanos(300)},
+	}
 	if diff := cmp.Diff(wantRepetitions, got.Repetitions); diff != "" {
 		t.Error(diff)
 	}
@@ -127,6 +129,26 @@ func TestShownSeriesFits(t *testing.T) {
 				t.Errorf("%s: %v IOPS in a steady run of 100", tt.why, v)
 			}
 		}
+	}
+}
+
+// A number of operations ends repetitions at different times; the message needs a point for each
+// interval that they began.
+func TestUnevenRepetitionsTravel(t *testing.T) {
+	w := reads(1)
+	one, two, three := threeSeconds(filled(1, 100), nil, 1), threeSeconds(filled(2, 100), nil, 2, 0), threeSeconds(filled(3, 100), nil, 2, 1)
+	one.window, two.window = 1, 2e9+1
+	r := &report.Report{Workloads: []report.Workload{summary(w, []*measured{one, two, three})}}
+	message, err := report.Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := report.Decode(message, []workload.Workload{w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(got.Workloads[0].Series.IOPS); n != 5 {
+		t.Errorf("%d points, want 1 + 2 + 2", n)
 	}
 }
 

@@ -151,7 +151,7 @@ func TestTable(t *testing.T) {
 }
 
 // planJSON is what the operator passes.
-func planJSON(t *testing.T, dir string) (string, []string) {
+func planJSON(t *testing.T, dir string) (string, []workload.Workload) {
 	t.Helper()
 	duration, size, depth := workload.Duration(300*time.Millisecond), int64(16<<20), 4
 	ws, err := workload.Resolve("quick", "", workload.Override{
@@ -166,13 +166,13 @@ func planJSON(t *testing.T, dir string) (string, []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text), []string{ws[0].Name, ws[1].Name}
+	return string(text), ws
 }
 
 // In a pod, an init container prepares and a container measures.
 func TestPod(t *testing.T) {
 	dir, message := disktest.Dir(t), filepath.Join(t.TempDir(), "termination-log")
-	plan, names := planJSON(t, dir)
+	plan, ws := planJSON(t, dir)
 	if o := diskbench(t, "prepare", "--plan", plan, "--termination-message-path", message); o.code != 0 {
 		t.Fatalf("prepare: exit code %d: %s", o.code, o.stderr)
 	}
@@ -187,7 +187,7 @@ func TestPod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := report.Decode(text, names)
+	r, err := report.Decode(text, ws)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestPod(t *testing.T) {
 
 func TestPodFailure(t *testing.T) {
 	dir, message := disktest.Dir(t), filepath.Join(t.TempDir(), "termination-log")
-	plan, names := planJSON(t, dir)
+	plan, ws := planJSON(t, dir)
 	o := diskbench(t, "run", "--prepared", "--plan", plan, "--termination-message-path", message)
 	if o.code != report.ReasonTargetNotFound.ExitCode() {
 		t.Errorf("exit code %d", o.code)
@@ -225,7 +225,7 @@ func TestPodFailure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = report.Decode(text, names)
+	_, err = report.Decode(text, ws)
 	if f := (*report.Failure)(nil); !errors.As(err, &f) || f.Reason != report.ReasonTargetNotFound {
 		t.Errorf("the message says %v", err)
 	}
@@ -390,7 +390,7 @@ func TestSIGTERM(t *testing.T) {
 func TestSIGTERMInAPod(t *testing.T) {
 	message := filepath.Join(t.TempDir(), "termination-log")
 	var p workload.Plan
-	text, names := planJSON(t, disktest.Dir(t))
+	text, ws := planJSON(t, disktest.Dir(t))
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		t.Fatal(err)
 	}
@@ -414,7 +414,7 @@ func TestSIGTERMInAPod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = report.Decode(said, names)
+	_, err = report.Decode(said, ws)
 	if f := (*report.Failure)(nil); !errors.As(err, &f) || f.Reason != report.ReasonInterrupted {
 		t.Errorf("the message says %v", err)
 	}

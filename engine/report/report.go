@@ -7,8 +7,8 @@ package report
 
 import "github.com/diskbench/diskbench/engine/workload"
 
-// MaxSeriesPoints is the most points a workload's series has, over all repetitions: what the
-// termination message has room for.
+// MaxSeriesPoints is the most points a workload's series has, over all repetitions. Where the
+// termination message has no room for them, Encode makes fewer of them.
 const MaxSeriesPoints = 60
 
 // Report is the result of one run.
@@ -125,11 +125,14 @@ type Latency struct {
 
 // Repetition holds the figures whose spread tells how repeatable a run is.
 type Repetition struct {
-	IOPS     float64
-	P99Nanos *int64
+	// WindowNanos is its measured time. Repetitions differ in it where a number of operations ends them.
+	WindowNanos int64
+	IOPS        float64
+	P99Nanos    *int64
 }
 
-// Series is a figure over time.
+// Series is a figure over time. A repetition has a point for each interval that it began, so that the
+// last of them may cover less time, and one that covers all of it is the repetition's IOPS.
 type Series struct {
 	// IntervalNanos is the time that each value covers.
 	IntervalNanos int64

@@ -383,7 +383,7 @@ func encoded(t *testing.T) string {
 		EngineVersion: "v1", IOEngine: workload.IOUring, DirectIO: true, Kernel: "6.12",
 		Workloads: []report.Workload{{
 			Name: "randread", FileSizeBytes: workload.DefaultFileSizeBytes, WindowNanos: 60e9, Read: total, Total: total,
-			Repetitions: []report.Repetition{{IOPS: 500, P99Nanos: ptr.To[int64](3e6)}},
+			Repetitions: []report.Repetition{{WindowNanos: 60e9, IOPS: 500, P99Nanos: ptr.To[int64](3e6)}},
 		}},
 	})
 	if err != nil {

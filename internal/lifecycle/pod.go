@@ -60,7 +60,7 @@ func engineOutcome(pod *corev1.Pod, node *corev1.Node, t *corev1.ContainerStateT
 	if err != nil {
 		return &Outcome{Reason: v1alpha1.ReasonResultLost, Message: err.Error()}
 	}
-	r, err := report.Decode([]byte(t.Message), workloadNames(p))
+	r, err := report.Decode([]byte(t.Message), p.Workloads)
 	var failure *report.Failure
 	switch {
 	case errors.As(err, &failure):
@@ -80,14 +80,6 @@ func planOf(pod *corev1.Pod) (workload.Plan, error) {
 		return workload.Plan{}, fmt.Errorf("Pod %s has no container %s", pod.Name, engineContainer) //nolint:staticcheck // A kind's name is capitalized.
 	}
 	return plan.FromArguments(pod.Spec.Containers[i].Args)
-}
-
-func workloadNames(p workload.Plan) []string {
-	var names []string
-	for _, w := range p.Workloads {
-		names = append(names, w.Name)
-	}
-	return names
 }
 
 // failureOutcome says why a container failed. A disruption explains whatever the container says; the
