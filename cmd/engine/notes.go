@@ -193,7 +193,7 @@ func generatorNotes(c cpu) []string {
 		return nil
 	}
 	return []string{"the load generator may have been the limit, not the disk: " + strings.Join(why, ", ") +
-		". Use more threads, or a machine with more processor time."}
+		". More threads, or more processor time, would tell."}
 }
 
 func lacksPercentiles(w workloadResult) bool {
