@@ -275,7 +275,7 @@ func TestRefusals(t *testing.T) {
 		{"an unknown pattern", run("--pattern", "zipf"), report.ReasonInvalidPlan, "use one of random, sequential"},
 		{"an unknown form", run("--preset", "vdi", "-o", "xml"), report.ReasonInvalidPlan, "use one of table, json, yaml"},
 		{"a queue that sync has not", run(append(custom, "--io-engine", "sync", "--queue-depth", "4")...), report.ReasonInvalidPlan, "queueDepth 4 with ioEngine Sync"},
-		{"a plan and flags", []string{"run", "--plan", "{}", "--threads", "2"}, report.ReasonInvalidPlan, "--threads with --plan"},
+		{"a plan and flags", []string{"run", "--plan", "{}", "--threads", "2", "--termination-message-path", os.DevNull}, report.ReasonInvalidPlan, "--threads with --plan"},
 		{"a path that is not there", []string{"run", "--path", filepath.Join(dir, "none"), "--preset", "vdi"}, report.ReasonTargetNotFound, "no such file"},
 		{"a path that is a file", []string{"run", "--path", "/etc/passwd", "--preset", "vdi"}, report.ReasonTargetNotFound, "neither a directory nor a block device"},
 		{"a character device", []string{"run", "--path", "/dev/null", "--preset", "vdi"}, report.ReasonTargetNotFound, "neither a directory nor a block device"},
