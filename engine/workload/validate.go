@@ -274,10 +274,12 @@ func (w Workload) validateStreams(p Plan) error {
 }
 
 func (w Workload) validateStream(p Plan, s Stream) error {
+	if err := s.validateBlockSize(w.Buffered()); err != nil {
+		return err // before those that divide by it
+	}
 	for _, check := range []error{
 		s.validateShape(),
 		inRange("readPercent", s.ReadPercent, 0, 100),
-		s.validateBlockSize(w.Buffered()),
 		s.validateStripe(p.StripeSizeBytes),
 		s.validateNull(p.Target),
 		inRange("threads", s.Threads, 1, MaxThreads),
