@@ -16,6 +16,9 @@ PLATFORMS ?= linux/amd64,linux/arm64
 # More arguments of go test, such as TESTFLAGS='-run TestPlan -v'.
 TESTFLAGS ?=
 
+# How long each fuzz target runs.
+FUZZTIME ?= 1m
+
 # tool(module,binary) is the shell command that builds a tool and runs it.
 tool = "$$($(CURDIR)/hack/tools/build.sh $(1) | tail -n 1)/$(or $(2),$(1))"
 
@@ -86,6 +89,14 @@ test: ## Run the unit tests and envtest. The first time, etcd and kube-apiserver
 	packages=$$(go list ./... | grep -v -e /test/e2e -e /test/accuracy) && \
 	KUBEBUILDER_ASSETS="$$assets" go test $(TESTFLAGS) $$packages
 	cd hack/cluster && go test $(TESTFLAGS) ./...
+
+.PHONY: fuzz
+fuzz: ## Run every Fuzz function for FUZZTIME, one after another, on one core at the lowest priority.
+	grep --recursive --only-matching --extended-regexp --include='*_test.go' --exclude-dir=hack '^func Fuzz\w+' . | sort | \
+	while IFS=: read -r file function; do \
+		GOMAXPROCS=1 nice -n 19 go test -run='^$$' -fuzz="^$${function#func }$$" -fuzztime="$(FUZZTIME)" -parallel=1 \
+			"$$(dirname "$$file")" </dev/null; \
+	done
 
 .PHONY: bench-engine
 bench-engine: ## Compare the engine with fio: docs/benchmark.md. ARGS go to the benchmark, such as ARGS='--run zram'.
