@@ -62,8 +62,8 @@ func measure(ctx context.Context, who contestant, t timing) (Sample, error) {
 		return Sample{}, err
 	}
 	c := exec.CommandContext(ctx, who.command[0], who.command[1:]...)
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // tells its processes from others
-	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+	// Both end their jobs and remove what they made when they are told to stop.
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	start := time.Now()
@@ -126,11 +126,36 @@ type bench struct {
 }
 
 // maxRepeats is how often a disturbed run is made again, before it counts all the same.
-const maxRepeats = 10
+const maxRepeats = 5
+
+// awaitQuiet waits until other programs are quiet, half a minute at most.
+func (b *bench) awaitQuiet(ctx context.Context) error {
+	const look, looks = 300 * time.Millisecond, 100
+	before, err := readProcessors(0)
+	for range looks {
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(look):
+		}
+		var now reading
+		if now, err = readProcessors(0); err == nil && otherCores(before, now) <= b.quiet {
+			return nil
+		}
+		before = now
+	}
+	return err
+}
 
 // measureQuietly measures until other programs were quiet meanwhile.
 func (b *bench) measureQuietly(ctx context.Context, who contestant) (Sample, error) {
 	for i := 0; ; i++ {
+		if err := b.awaitQuiet(ctx); err != nil {
+			return Sample{}, err
+		}
 		s, err := measure(ctx, who, b.timing)
 		if err != nil || s.OtherCores <= b.quiet || i == maxRepeats {
 			return s, err

@@ -83,7 +83,7 @@ func sumTicks(fields []string) (time.Duration, error) {
 
 // process is what matters here of /proc/PID/stat.
 type process struct {
-	group  int
+	parent int
 	kernel bool
 	used   time.Duration
 }
@@ -98,16 +98,16 @@ func parseProcess(stat string) (process, error) {
 	if len(fields) < 15 {
 		return process{}, fmt.Errorf("%q is no /proc/PID/stat", stat)
 	}
-	group, err := strconv.Atoi(fields[5-3])
+	parent, err := strconv.Atoi(fields[4-3])
 	if err != nil {
-		return process{}, fmt.Errorf("process group: %w", err)
+		return process{}, fmt.Errorf("parent: %w", err)
 	}
 	flags, err := strconv.ParseUint(fields[9-3], 10, 32)
 	if err != nil {
 		return process{}, fmt.Errorf("flags: %w", err)
 	}
 	used, err := sumTicks(fields[14-3 : 18-3]) // utime, stime, cutime, cstime
-	return process{group: group, kernel: flags&kernelThread != 0, used: used}, err
+	return process{parent: parent, kernel: flags&kernelThread != 0, used: used}, err
 }
 
 // readOthers leaves out what ends while it looks.
@@ -116,25 +116,40 @@ func readOthers(contestant int) (map[int]time.Duration, error) {
 	if err != nil {
 		return nil, err
 	}
-	others := map[int]time.Duration{}
+	processes := map[int]process{}
 	for _, path := range paths {
 		stat, err := os.ReadFile(path)
 		if err != nil {
 			continue
 		}
-		p, err := parseProcess(string(stat))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		if err != nil {
 			return nil, err
 		}
-		if !p.kernel && p.group != contestant && pid != os.Getpid() {
-			others[pid] = p.used
+		if processes[pid], err = parseProcess(string(stat)); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	return others, nil
+	return others(processes, os.Getpid(), contestant), nil
+}
+
+// others leaves out kernel threads, this program, and the contestant with its descendants.
+func others(processes map[int]process, self, contestant int) map[int]time.Duration {
+	used := map[int]time.Duration{}
+	for pid, p := range processes {
+		if !p.kernel && pid != self && !descends(processes, pid, contestant) {
+			used[pid] = p.used
+		}
+	}
+	return used
+}
+
+// descends says whether a process is the ancestor or one of its descendants.
+func descends(processes map[int]process, pid, ancestor int) bool {
+	for pid != 0 && pid != ancestor {
+		pid = processes[pid].parent
+	}
+	return pid == ancestor
 }
 
 // busyCores is the processor time of everything on the machine between two readings, by the time

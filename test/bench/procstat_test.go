@@ -4,6 +4,7 @@
 package main
 
 import (
+	"maps"
 	"math"
 	"os"
 	"strings"
@@ -47,12 +48,12 @@ func TestParseProcess(t *testing.T) {
 		{
 			"a name with spaces and parentheses shifts no field",
 			"4711 (a) b (c) R 1 4700 1463 0 -1 4194304 99 0 0 0 150 50 7 3 20 0 1 0 1496798 3133440 414",
-			process{group: 4700, used: 2100 * time.Millisecond},
+			process{parent: 1, used: 2100 * time.Millisecond},
 		},
 		{
 			"a kernel thread works for the contestants",
 			"22 (kworker/0:1) I 2 0 0 0 -1 69238880 0 0 0 0 0 9 0 0 20 0 1 0 5 0 0",
-			process{kernel: true, used: 90 * time.Millisecond},
+			process{parent: 2, kernel: true, used: 90 * time.Millisecond},
 		},
 	} {
 		if got, err := parseProcess(tt.stat); err != nil || got != tt.want {
@@ -61,6 +62,20 @@ func TestParseProcess(t *testing.T) {
 	}
 	if _, err := parseProcess("4711 (short) R 1"); err == nil {
 		t.Error("a line that ends early is taken")
+	}
+}
+
+func TestOthers(t *testing.T) {
+	got := others(map[int]process{
+		1:  {used: time.Second},
+		10: {parent: 1, used: time.Second},  // this program
+		11: {parent: 10, used: time.Second}, // the contestant
+		12: {parent: 11, used: time.Second}, // its job
+		13: {parent: 99, used: time.Second}, // whose parent has ended
+		14: {parent: 2, kernel: true, used: time.Second},
+	}, 10, 11)
+	if want := map[int]time.Duration{1: time.Second, 13: time.Second}; !maps.Equal(got, want) {
+		t.Errorf("others are %v, want %v", got, want)
 	}
 }
 
