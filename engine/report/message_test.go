@@ -4,6 +4,7 @@
 package report
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -246,6 +247,13 @@ func TestEncodeRefusesMoreThanFits(t *testing.T) {
 		}},
 		{"points of no time", func(r *Report) { r.Workloads[7].Series.IntervalNanos = 1 }},
 		{"an interval too long to be counted in 255ths", func(r *Report) { r.Workloads[7].Series.IntervalNanos = math.MaxInt64 }},
+		{"intervals that cannot become longer, where there is no room for all points", func(r *Report) {
+			for i := range r.Workloads {
+				w := &r.Workloads[i]
+				w.Series.IntervalNanos = maxIntervalNanos
+				w.Repetitions = []Repetition{{WindowNanos: MaxSeriesPoints * maxIntervalNanos}}
+			}
+		}},
 		{"different windows that no interval can express", func(r *Report) {
 			r.Workloads[7] = Workload{WindowNanos: 3, Repetitions: []Repetition{{WindowNanos: 1}, {WindowNanos: 2}}}
 		}},
@@ -325,6 +333,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"the same workloads with other streams", string(good), []workload.Workload{{Name: plan[0].Name, Streams: []workload.Stream{{Name: "data"}, {Name: "wal"}}}, plan[1]}, ErrOtherPlan},
 		{"an unknown kind", string(frame("X", "abc")), plan, ErrCorrupt},
 		{"a failure without a reason", string(frame(kindFailure, "oops")), plan, ErrCorrupt},
+		{"more than a container can leave", string(frame(kindFailure, "IOError: "+strings.Repeat("x", MaxMessageBytes))), plan, ErrCorrupt},
 		{"no Ascii85", string(frame(kindReport, "abc~")), plan, ErrCorrupt},
 		{"a payload that ends early", string(frame(kindReport, "5sdq,")), plan, ErrCorrupt},
 		{"the result of another plan", string(good), []workload.Workload{plan[0], {Name: "other", Streams: plan[1].Streams}}, ErrOtherPlan},
@@ -338,6 +347,139 @@ func TestDecodeRefuses(t *testing.T) {
 				t.Errorf("%v, %v; want %v", r, err, tt.want)
 			}
 		})
+	}
+}
+
+// oneWorkload is the payload of a report of a workload with two streams, which write ends.
+func oneWorkload(targetFlags byte, flags uint16, write func(*encoder)) []byte {
+	var e encoder
+	e.out = binary.LittleEndian.AppendUint32(nil, namesChecksum([]string{"w", "w/a", "w/b"}))
+	e.string("v1", maxVersionBytes)
+	e.byte(1)
+	e.byte(targetFlags)
+	e.string("6.12", maxKernelBytes)
+	e.count(0)
+	e.target(Target{})
+	e.count(1)
+	e.int(1 << 30)
+	e.int(61e9)
+	e.uint16(flags)
+	write(&e)
+	return e.out
+}
+
+// A checksum is no seal: what comes of a right one is still checked.
+func TestDecodeRefusesContradictions(t *testing.T) {
+	plan := []workload.Workload{{Name: "w", Streams: []workload.Stream{{Name: "a"}, {Name: "b"}}}}
+	const second = 1e9
+	rest := func(e *encoder, streamFlags byte) {
+		e.byte(streamFlags)
+		e.byte(0)
+		e.cpu(CPU{})
+	}
+	tests := []struct {
+		why         string
+		targetFlags byte
+		flags       uint16
+		write       func(*encoder)
+		wantErr     string
+	}{
+		{"nothing wrong, so that the others fail for their reason", 1, hasEqualWindows, func(e *encoder) {
+			e.count(0)
+			e.int(0)
+			rest(e, 0)
+		}, ""},
+		{"a flag of the target that nobody knows", 16, hasEqualWindows, func(e *encoder) {
+			e.count(0)
+			e.int(0)
+			rest(e, 0)
+		}, "unknown flags 0x10"},
+		{"a flag of the workload that nobody knows", 1, unknownFlags, func(e *encoder) {
+			e.count(0)
+			e.int(0)
+			rest(e, 0)
+		}, "unknown flags 0x400"},
+		{"a stream that has steps", 1, hasEqualWindows, func(e *encoder) {
+			e.count(0)
+			e.int(0)
+			rest(e, 8)
+		}, "unknown flags 0x8"},
+		{"a total beyond all numbers", 1, hasReads | hasWrites | hasEqualWindows, func(e *encoder) {
+			most := &Figures{Operations: math.MaxInt64}
+			e.directions(most, most, nil)
+			e.spread(Latency{})
+			e.count(0)
+			e.int(0)
+			rest(e, 0)
+		}, "a total is too large"},
+		{"parts that do not make the whole", 1, hasEqualWindows, func(e *encoder) {
+			e.count(7)
+			e.int(60 * second)
+			for range 7 {
+				e.uint16(codeZero)
+				e.uint16(codeAbsent)
+			}
+			rest(e, 0)
+		}, "7 equal repetitions in 61000000000 ns"},
+		{"more points than a status takes", 1, hasEqualWindows, func(e *encoder) {
+			e.count(1)
+			e.int(second)
+			for range 1 + 1 + 61 {
+				e.uint16(codeZero)
+			}
+			rest(e, 0)
+		}, "a series of more than 60 points"},
+		{"a nanosecond's points", 1, hasEqualWindows, func(e *encoder) {
+			e.count(0)
+			e.int(1)
+			rest(e, 0)
+		}, "an interval of 1 ns"},
+		{"a point of no time", 1, 0, func(e *encoder) {
+			e.count(1)
+			e.int(second)
+			e.byte(1)
+			e.byte(0)
+			e.uint16(codeZero)
+			e.uint16(codeAbsent)
+			rest(e, 0)
+		}, "a repetition of 1 points, the last one of 0"},
+		{"repetitions of no interval", 1, 0, func(e *encoder) {
+			e.count(1)
+			e.int(0)
+			e.byte(0)
+			e.byte(0)
+			e.uint16(codeZero)
+			e.uint16(codeAbsent)
+			rest(e, 0)
+		}, "an interval of 0 ns"},
+		{"something behind the end", 1, hasEqualWindows, func(e *encoder) {
+			e.count(0)
+			e.int(0)
+			rest(e, 0)
+			e.byte(0)
+		}, "1 bytes too many"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			_, err := Decode(frame(kindReport, encodeText(oneWorkload(tt.targetFlags, tt.flags, tt.write))), plan)
+			if tt.wantErr == "" && err != nil || tt.wantErr != "" && (!errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), tt.wantErr)) {
+				t.Errorf("%v, want %q", err, tt.wantErr)
+			}
+		})
+	}
+}
+
+// A number of operations can end a repetition within a nanosecond of its last point.
+func TestTheShortestPointsTravel(t *testing.T) {
+	r := &Report{Workloads: []Workload{{
+		WindowNanos: 3e9 + 2, Repetitions: windows(1, 1e9+1, 2e9), Series: Series{1e9, []float64{0, 1, 2, 3, 4}},
+	}}}
+	got, err := Decode(must(Encode(r)), planOf(r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(r.Workloads[0].Series, got.Workloads[0].Series, within); diff != "" {
+		t.Error(diff)
 	}
 }
 
