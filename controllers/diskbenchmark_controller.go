@@ -182,9 +182,11 @@ func (r *DiskBenchmarkReconciler) pendingBenchmarks(ctx context.Context, _ clien
 	})
 }
 
-// queuedBenchmarks may be waiting for the slot of one that does not hold it any more.
+// queuedBenchmarks may be waiting for the slot of one that does not hold it any more, or for the node of
+// one that has found it.
 func (r *DiskBenchmarkReconciler) queuedBenchmarks(ctx context.Context, o client.Object) []reconcile.Request {
-	if b, ok := o.(*v1alpha1.DiskBenchmark); !ok || lifecycle.HoldsSlot(b) {
+	b, ok := o.(*v1alpha1.DiskBenchmark)
+	if !ok || lifecycle.HoldsSlot(b) && (r.MaxConcurrentRuns <= 1 || b.Status.Run.NodeName == "") {
 		return nil
 	}
 	return r.requests(ctx, func(b *v1alpha1.DiskBenchmark) bool {

@@ -494,6 +494,9 @@ type Figures struct {
 
 // Repetition is the total of one repetition.
 type Repetition struct {
+	// windowNanos is its measured time. Repetitions differ in it where a number of operations ends them.
+	// +optional
+	WindowNanos int64 `json:"windowNanos,omitempty"`
 	// iops is operations per second.
 	// +required
 	IOPS int64 `json:"iops"`

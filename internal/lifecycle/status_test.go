@@ -415,7 +415,7 @@ func TestTheFullestStatusIsBounded(t *testing.T) {
 	full := func(w workload.Workload) report.Workload {
 		r := report.Workload{
 			Name: w.Name, FileSizeBytes: big, WindowNanos: big, Read: figures, Write: figures, Total: figures, Flush: figures,
-			Repetitions: slices.Repeat([]report.Repetition{{IOPS: 1e9, P99Nanos: ptr.To(big)}}, workload.MaxRepetitions),
+			Repetitions: slices.Repeat([]report.Repetition{{WindowNanos: big, IOPS: 1e9, P99Nanos: ptr.To(big)}}, workload.MaxRepetitions),
 			Series:      report.Series{IntervalNanos: big, IOPS: slices.Repeat([]float64{1e9}, report.MaxSeriesPoints)},
 			Steady:      &report.Steady{VariationPercent: 100}, Step: step, Drained: &report.Drained{Seconds: 2700, Step: step, IOPS: 1e9, BytesPerSecond: 1e12},
 			Device: &report.DeviceCounters{ReadOperations: big, WriteOperations: big, ReadBytes: big, WriteBytes: big, OtherOperations: big},

@@ -50,7 +50,9 @@ func measurement(w workload.Workload, r *report.Workload, direct bool) v1alpha1.
 		m.Total = *total
 	}
 	for _, rep := range r.Repetitions {
-		m.Repetitions = append(m.Repetitions, v1alpha1.Repetition{IOPS: round(rep.IOPS), P99Nanos: rep.P99Nanos})
+		m.Repetitions = append(m.Repetitions, v1alpha1.Repetition{
+			WindowNanos: rep.WindowNanos, IOPS: round(rep.IOPS), P99Nanos: rep.P99Nanos,
+		})
 	}
 	if len(m.Repetitions) == 1 {
 		// It is the total, whose figure travels exactly; that of a repetition is rounded on its way.

@@ -27,7 +27,7 @@ func TestMeasurementsHoldTheReportBesideThePlan(t *testing.T) {
 	})
 	r := &report.Report{DirectIO: true, Workloads: []report.Workload{{
 		Name: "seqread", FileSizeBytes: 1 << 30, WindowNanos: 60e9, Read: total, Total: total,
-		Repetitions: []report.Repetition{{IOPS: 49.6, P99Nanos: ptr.To[int64](50)}, {IOPS: 50.4, P99Nanos: ptr.To[int64](60)}},
+		Repetitions: []report.Repetition{{WindowNanos: 29e9, IOPS: 49.6, P99Nanos: ptr.To[int64](50)}, {WindowNanos: 31e9, IOPS: 50.4, P99Nanos: ptr.To[int64](60)}},
 		Series:      report.Series{IntervalNanos: 2e9, IOPS: []float64{49.5, 50.5}},
 		Steady:      &report.Steady{State: true, VariationPercent: 3.14},
 		Step:        &report.Step{AtSeconds: 30.6, BeforeIOPS: 3500.4, AfterIOPS: 499.6},
@@ -49,7 +49,7 @@ func TestMeasurementsHoldTheReportBesideThePlan(t *testing.T) {
 			FileSizeBytes: 1 << 30, Layout: "Written", DirectIO: "Required",
 			WarmupSeconds: 3, DurationSeconds: 60, Seed: 1,
 		},
-		Repetitions: []v1alpha1.Repetition{{IOPS: 50, P99Nanos: ptr.To[int64](50)}, {IOPS: 50, P99Nanos: ptr.To[int64](60)}},
+		Repetitions: []v1alpha1.Repetition{{WindowNanos: 29e9, IOPS: 50, P99Nanos: ptr.To[int64](50)}, {WindowNanos: 31e9, IOPS: 50, P99Nanos: ptr.To[int64](60)}},
 		Spread: &v1alpha1.Spread{
 			MinIOPS: 50, MedianIOPS: 50, MaxIOPS: 50,
 			MinP99Nanos: ptr.To[int64](50), MedianP99Nanos: ptr.To[int64](55), MaxP99Nanos: ptr.To[int64](60),

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,18 +119,27 @@ func differing(asked workload.Workload, w *report.Workload, q *report.Queue) str
 	sameBytes := band(d.ReadBytes+d.WriteBytes, t.Bytes) == 0
 	return fmt.Sprintf("the disk did %s operations for the engine's %s (%s to 1): %s",
 		grouped(operations), grouped(t.Operations), threeDigits(float64(operations)/float64(t.Operations)),
-		explanation(byOperations, sameBytes, q))
+		explanation(byOperations, sameBytes, onePiece(asked, q)))
+}
+
+// onePiece is the most that the disk takes in one I/O, where the workload has larger ones; 0 otherwise.
+func onePiece(asked workload.Workload, q *report.Queue) int64 {
+	larger := func(s workload.Stream) bool { return s.BlockSizeBytes > q.MaxIOBytes }
+	if q == nil || q.MaxIOBytes == 0 || !slices.ContainsFunc(asked.Streams, larger) {
+		return 0
+	}
+	return q.MaxIOBytes
 }
 
 // explanation of more or fewer operations than were asked for, of as many bytes or not.
-func explanation(more int, sameBytes bool, q *report.Queue) string {
+func explanation(more int, sameBytes bool, onePiece int64) string {
 	switch {
-	case sameBytes && more > 0 && q != nil && q.MaxIOBytes > 0:
-		return fmt.Sprintf("they were split on their way, which the disk counts one by one (it takes %s in one piece)", bytesize.Format(q.MaxIOBytes))
+	case sameBytes && more > 0 && onePiece > 0:
+		return fmt.Sprintf("they were split on their way, since it takes %s in one piece, and it counts the parts", bytesize.Format(onePiece))
 	case sameBytes && more > 0:
-		return "they were split on their way, which the disk counts one by one"
+		return "they were split on their way, and it counts the parts"
 	case sameBytes:
-		return "neighbors were merged on their way, which the disk counts as one"
+		return "neighbors were merged on their way, and it counts each group as one"
 	case more > 0:
 		return "the filesystem's journal, or somebody else, used the disk as well"
 	default:

@@ -57,11 +57,15 @@ func TestWarningsAboutFigures(t *testing.T) {
 		},
 		"split": {
 			"the same bytes in smaller pieces: the disk's IOPS are twice those shown", "randread", device(200_000, bytes),
-			[]string{"randread: the disk did 200,000 operations for the engine's 100,000 (2.00 to 1): they were split on their way, which the disk counts one by one (it takes 512Ki in one piece)"},
+			[]string{"randread: the disk did 200,000 operations for the engine's 100,000 (2.00 to 1): they were split on their way, and it counts the parts"},
+		},
+		"split by the disk": {
+			"1 MiB is more than it takes at once", "seqread", device(200_000, bytes),
+			[]string{"seqread: the disk did 200,000 operations for the engine's 100,000 (2.00 to 1): they were split on their way, since it takes 512Ki in one piece, and it counts the parts"},
 		},
 		"merged": {
 			"the same bytes in larger pieces", "randread", device(25_000, bytes),
-			[]string{"randread: the disk did 25,000 operations for the engine's 100,000 (0.25 to 1): neighbors were merged on their way, which the disk counts as one"},
+			[]string{"randread: the disk did 25,000 operations for the engine's 100,000 (0.25 to 1): neighbors were merged on their way, and it counts each group as one"},
 		},
 		"buffered": {
 			"the page cache gathers writes: the ratio means nothing, and the writes' figures little", "postgres-wal", device(5, 5),
