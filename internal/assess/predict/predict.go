@@ -231,8 +231,8 @@ func caps(meters []meter) []Cap {
 	return all
 }
 
-// drain runs the load until no more credits run out, which is at most once for each meter. Credits that
-// run out without a change of the level make no step.
+// drain runs the load until no more credits run out, which is at most once for each meter. Credits are
+// spent by what is above a base, so the level falls each time.
 func drain(meters []meter, load Load) []Step {
 	meters = slices.Clone(meters)
 	var steps []Step
@@ -244,11 +244,8 @@ func drain(meters []meter, load Load) []Step {
 		}
 		elapsed += seconds
 		spend(meters, now.IOPS, seconds)
-		next := level(meters, load)
-		if next.IOPS < now.IOPS {
-			steps = append(steps, Step{AfterSeconds: elapsed, Level: next})
-		}
-		now = next
+		now = level(meters, load)
+		steps = append(steps, Step{AfterSeconds: elapsed, Level: now})
 	}
 	return steps
 }

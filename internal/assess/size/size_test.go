@@ -150,6 +150,9 @@ func TestSize(t *testing.T) {
 			"StandardSSD: 1 x E50+, 6000 IOPS, 600 MB/s, 537.65",
 			"StandardSSD: 1 x E60+, 6000 IOPS, 750 MB/s, 1019.92 (runner-up)",
 		}},
+		{"throughput needs IOPS: 4 for each MB/s", size.Need{CapacityGiB: 100, MBps: 1000, MaxDisks: 1, Price: eastus}, []string{
+			"PremiumV2: 1 x v2 100 GiB, 4000 IOPS, 1000 MB/s, 48.27",
+		}},
 		{"more than the largest disk of a tier", size.Need{CapacityGiB: 40000, IOPS: 3000, Price: eastus}, []string{
 			"PremiumV2: 1 x v2 40000 GiB, 3000 IOPS, 125 MB/s, 3212.00",
 			"Striped: 2 x v2 20000 GiB, 6000 IOPS, 250 MB/s, 3212.00",
@@ -220,6 +223,9 @@ func TestCapacityForIOPS(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, r.Options[i].Parameters); diff != "" {
 		t.Error(diff)
+	}
+	if got := r.Options[i].Estimate.PerThousandIOPS; got == nil || cost.Format(*got) != "4.86" {
+		t.Errorf("1,000 sustained IOPS cost %v", got)
 	}
 	if r.Required != (catalog.Rate{IOPS: 20000, BytesPerSecond: 300_000_000}) {
 		t.Errorf("required %+v", r.Required)

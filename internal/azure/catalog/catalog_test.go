@@ -144,6 +144,17 @@ func TestUltraMax(t *testing.T) {
 	}
 }
 
+// A row for a size goes before the closed form, so that a user can correct one.
+func TestUltraMaxOverride(t *testing.T) {
+	c, bad := catalog.Overlay(load(t), map[string]string{"ultra_caps.csv": "sizeGiB,maxIOPS,maxMBps,source,sourceDate\n20,6000,1500,region of ours,2026-11-30\n"})
+	if len(bad) > 0 {
+		t.Fatal(bad)
+	}
+	if got, ok := c.UltraMax(20); !ok || got != (catalog.Rate{IOPS: 6000, BytesPerSecond: 1_500_000_000}) {
+		t.Errorf("%+v, %t", got, ok)
+	}
+}
+
 func TestVM(t *testing.T) {
 	c := load(t)
 	for _, tc := range []struct {
@@ -338,6 +349,13 @@ func TestRefusedRows(t *testing.T) {
 		{"a column twice", "ultra_caps.csv", "sizeGiB,maxIOPS,maxMBps,maxMBps,source,sourceDate\n", "ultra_caps.csv:1: column maxMBps: the column is there twice"},
 		{"0 is no unknown figure", "vm_limits.csv", vmHeader + "x,0,10,doc,s,2026\n", `vm_limits.csv:2: column uncachedIOPS: "0" is no whole number from 1 to 1000000000: write digits only, and leave the cell empty while the figure is unknown`},
 		{"one half of a limit", "vm_limits.csv", vmHeader + "x,100,,doc,s,2026\n", "vm_limits.csv:2: uncached has IOPS or MB/s, not both: give both, or neither while one is unknown"},
+		{"MB/s that are none", "vm_limits.csv", vmHeader + "x,100,0.0000001,doc,s,2026\n", `vm_limits.csv:2: column uncachedMBps: "0.0000001" is no number of MB/s from 0.000001 to 1000000: leave the cell empty while the figure is unknown`},
+		{"a unit that Azure does not count in", "vm_limits.csv", vmHeader + "x,100,10MB,doc,s,2026\n", `vm_limits.csv:2: column uncachedMBps: "10MB" is no decimal number: write it as 12 or 12.50`},
+		{"an empty cell that must not be", "vm_limits.csv", vmHeader + ",100,1,doc,s,2026\n", "vm_limits.csv:2: column vmSize: must not be empty"},
+		{"a flag in other words", "vm_limits.csv", "vmSize,disputed,quality,source,sourceDate\nx,true,doc,s,2026\n", `vm_limits.csv:2: column disputed: "true" is not yes: write yes, or leave the cell empty`},
+		{"a quote without an end in the header", "vm_limits.csv", "\"vmSize\n", `vm_limits.csv:1: extraneous or missing " in quoted-field`},
+		{"a SKU that is none", "disk_tiers.csv", tierHeader + "P1,PremiumSSD,Premium_GRS,4,120,25,none,,,,256,3,s,2026\n", `disk_tiers.csv:2: column skuNames: unknown SKU "Premium_GRS": use PremiumV2_LRS, Premium_LRS, Premium_ZRS, StandardSSD_LRS, StandardSSD_ZRS, Standard_LRS, UltraSSD_LRS`},
+		{"a currency by its sign", "prices.csv", priceHeader + "eastus,$,Premium_LRS,P1,Capacity,1/Month,1,high,s,2026\n", `prices.csv:2: currency "$" is no ISO 4217 code of three capital letters, such as USD`},
 		{"an unknown quality", "vm_limits.csv", vmHeader + "x,100,1,Doc,s,2026\n", `vm_limits.csv:2: column quality: "Doc" is none of doc, driver, sku-api`},
 		{"a line that is counted although a comment precedes it", "vm_limits.csv", "# a\n" + vmHeader + "# b\nx,100,1,doc,s,26\n", `vm_limits.csv:4: column sourceDate: "26" is no date: write it as 2026-09-20, 2026-09 or 2026`},
 		{"a quote without an end", "vm_limits.csv", vmHeader + "\"x,100,1,doc,s,2026\n", `vm_limits.csv:2: extraneous or missing " in quoted-field`},
@@ -357,6 +375,37 @@ func TestRefusedRows(t *testing.T) {
 		_, bad := catalog.Parse(map[string]string{tc.file: tc.text})
 		if len(bad) != 1 || bad[0].Error() != tc.want {
 			t.Errorf("%s:\n got %v\nwant %s", tc.why, bad, tc.want)
+		}
+	}
+}
+
+func TestPerformancePlusMinGiB(t *testing.T) {
+	if got, ok := load(t).PerformancePlusMinGiB(catalog.PremiumLRS); got != 513 || !ok {
+		t.Errorf("%d, %t", got, ok)
+	}
+	if got, ok := (catalog.Catalog{}).PerformancePlusMinGiB(catalog.PremiumLRS); got != 0 || ok {
+		t.Errorf("without the rule: %d, %t", got, ok)
+	}
+}
+
+// An hour of E10 bills more transactions where the disk is in three zones.
+func TestMaxBilledPerHour(t *testing.T) {
+	c := load(t)
+	for _, tc := range []struct {
+		why  string
+		sku  catalog.SKU
+		size int64
+		want int64
+		ok   bool
+	}{
+		{"one zone", catalog.StandardSSDLRS, 128, 147200, true},
+		{"three zones", catalog.StandardSSDZRS, 128, 214000, true},
+		{"not published", catalog.StandardLRS, 128, 0, false},
+		{"nothing is billed", catalog.PremiumLRS, 128, 0, false},
+	} {
+		tier, _ := c.TierOf(tc.sku, tc.size)
+		if got, ok := tier.MaxBilledPerHour(tc.sku.Redundancy()); got != tc.want || ok != tc.ok {
+			t.Errorf("%s: %d, %t", tc.why, got, ok)
 		}
 	}
 }

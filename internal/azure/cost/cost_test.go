@@ -75,8 +75,10 @@ func TestPerMonth(t *testing.T) {
 		{"a rate that nobody measured: the cap is known all the same", 128, sku("StandardSSD_LRS"), cost.Options{Region: "eastus"}, "", "31.09"},
 		{"ZRS has a cap, and no known price of transactions", 128, sku("StandardSSD_ZRS"), cost.Options{Region: "eastus", Use: cost.Use{IOPS: new(int64(1))}}, "", ""},
 		{"HDD counts units of 16 KiB: 64 KiB are four", 32, sku("Standard_LRS"), cost.Options{Region: "eastus", Use: cost.Use{IOPS: new(int64(10)), BlockSizeBytes: 64 << 10}}, "6.79", "17.96"},
+		{"S80 counts at most 16 units for an I/O: 1 MiB is no 64", 32767, sku("Standard_LRS"), cost.Options{Region: "eastus", Use: cost.Use{IOPS: new(int64(10)), BlockSizeBytes: 1 << 20}}, "974.57", "4968.55"},
 		{"the cap of S10 is not published", 128, sku("Standard_LRS"), cost.Options{Region: "eastus", Use: cost.Use{IOPS: new(int64(10))}}, "", ""},
 		{"Ultra has nothing free", 4, map[string]string{"skuName": "UltraSSD_LRS", "cachingMode": "None", "DiskIOPSReadWrite": "1000", "DiskMBpsReadWrite": "100"}, cost.Options{Region: "eastus"}, "85.09", "85.09"},
+		{"v2 has no reservation", 128, v2("3000", "125"), cost.Options{Region: "eastus", Reservation: cost.OneYear}, "10.28", "10.28"},
 		{"on-demand bursting has no known price", 1024, map[string]string{"skuName": "Premium_LRS", "enableBursting": "true"}, cost.Options{Region: "eastus"}, "", ""},
 		{"another region", 2048, sku("Premium_LRS"), cost.Options{Region: "West Europe"}, "284.94", "284.94"},
 		{"no price in this one", 2048, sku("Premium_LRS"), cost.Options{Region: "germanynorth"}, "", ""},
@@ -205,6 +207,26 @@ func TestUnknown(t *testing.T) {
 			t.Errorf("%s: %s known %s", tc.why, diff, e.KnownPerMonth)
 		}
 		checkSums(t, e)
+	}
+}
+
+// The oldest price of several is what an estimate is as old as.
+func TestOldestPrice(t *testing.T) {
+	for _, tc := range []struct{ why, capacity, iops string }{
+		{"the first line is the older one", "2026-01-15", "2026-10-01"},
+		{"the second line is", "2026-10-01", "2026-01-15"},
+	} {
+		c, bad := catalog.Overlay(load(t), map[string]string{"prices.csv": "region,currency,sku,kind,unit,price,freeUnits,confidence,source,sourceDate\n" +
+			"eastus,USD,PremiumV2_LRS,Capacity,1 GiB/Hour,0.00011,,high,a," + tc.capacity + "\n" +
+			"eastus,USD,PremiumV2_LRS,ProvisionedIOPS,1/Hour,0.000007,3000,high,b," + tc.iops + "\n" +
+			"eastus,USD,PremiumV2_LRS,ProvisionedThroughput,1/Hour,0.000055,125,high,b," + tc.iops + "\n"})
+		if len(bad) > 0 {
+			t.Fatal(bad)
+		}
+		e := cost.Monthly(c, describe(t, 128, sku("PremiumV2_LRS")), cost.Options{Region: "eastus"})
+		if e.OldestPrice.String() != "2026-01-15" || len(e.Sources) != 2 {
+			t.Errorf("%s: %s of %v", tc.why, e.OldestPrice, e.Sources)
+		}
 	}
 }
 

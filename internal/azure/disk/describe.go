@@ -249,14 +249,15 @@ func (d *Disk) provisioned(rules catalog.Provisioned, p *parameters) (catalog.Ra
 }
 
 // ultraDefault is the driver's, for a class that says nothing (pkg/azuredisk/azuredisk.go, around line
-// 791): an IOPS per GiB from 500 to 160,000; 100 MB/s, or an IOPS/256 of more, at most 4,000.
+// 791): an IOPS for each GiB, at least 500; a MB/s for each 256 of them, at least 100. The driver's
+// ceilings, 160,000 IOPS and 4,000 MB/s, are beyond the largest disk.
 func ultraDefault(sizeGiB int64) catalog.Rate {
-	iops := min(max(500, sizeGiB), 160_000)
+	iops := max(500, sizeGiB)
 	mbps := int64(100)
 	if iops/256 > mbps {
 		mbps = (iops + 255) / 256
 	}
-	return catalog.Rate{IOPS: iops, BytesPerSecond: min(mbps, 4000) * megabyte}
+	return catalog.Rate{IOPS: iops, BytesPerSecond: mbps * megabyte}
 }
 
 // checkProvisioned warns of what Azure refuses.

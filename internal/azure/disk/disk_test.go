@@ -174,6 +174,21 @@ func TestDescribe(t *testing.T) {
 			with(p10, func(s *summary) {
 				s.Warnings = []string{"InvalidParameter: DiskIOPSReadWrite has no effect on Premium_LRS: only Premium SSD v2 and Ultra are provisioned"}
 			})},
+		{"a cache mode in another case", disk.Facts{CapacityBytes: 128 * gib, ClassParameters: params{"skuName": "Premium_LRS", "cachingMode": "readonly"}},
+			with(p10, func(s *summary) {
+				s.Warnings = []string{`InvalidParameter: cachingMode is "readonly", where the driver takes None, ReadOnly or ReadWrite`}
+			})},
+		{"Performance Plus that is neither on nor off", disk.Facts{CapacityBytes: 128 * gib, ClassParameters: params{"skuName": "Premium_LRS", "enablePerformancePlus": "on"}},
+			with(p10, func(s *summary) {
+				s.Warnings = []string{`InvalidParameter: enablePerformancePlus is "on", where the driver takes true or false`}
+			})},
+		{"bursting is for tiers", disk.Facts{CapacityBytes: 10 * gib, ClassParameters: params{"skuName": "PremiumV2_LRS", "enableBursting": "true"}}, summary{
+			Coverage: disk.Covered, SKU: catalog.PremiumV2LRS, Caching: disk.CachingNone, Base: rate(3000, 125), Bursting: catalog.BurstNone,
+			Warnings: []string{"InvalidParameter: enableBursting and enablePerformancePlus are for disks with tiers: they have no effect on PremiumV2_LRS"},
+		}},
+		{"an Ultra disk that is too small", disk.Facts{CapacityBytes: 3 * gib, ClassParameters: params{"skuName": "UltraSSD_LRS", "cachingMode": "None"}}, summary{
+			Coverage: disk.UnknownSize, SKU: catalog.UltraSSDLRS, Caching: disk.CachingNone, Bursting: catalog.BurstNone,
+		}},
 		{"an existing disk has what does not show", disk.Facts{CapacityBytes: 128 * gib, ClassParameters: params{"skuName": "Premium_LRS"}, ExistingClaim: true},
 			with(p10, func(s *summary) {
 				s.Warnings = []string{"HiddenProperties: the disk was there before the run: a performance tier, on-demand bursting that was switched on later, and burst credits that were spent do not show in Kubernetes"}
@@ -195,6 +210,22 @@ func TestDescribeOtherDriver(t *testing.T) {
 	})
 	if d.Coverage != disk.OtherDriver || d.Base != nil || d.SKU != "" || len(warnings) != 0 || d.SizeGiB != 100 || d.VMSize != "Standard_D4as_v6" {
 		t.Errorf("%+v, %v", d, warnings)
+	}
+}
+
+func TestMaxShares(t *testing.T) {
+	for _, tc := range []struct {
+		why, value string
+		want       int64
+	}{
+		{"a disk of one node", "", 1},
+		{"a shared disk", "3", 3},
+		{"no number", "many", 1},
+	} {
+		d, _ := disk.Describe(load(t), disk.Facts{Driver: disk.Driver, ClassParameters: params{"maxShares": tc.value}})
+		if d.MaxShares != tc.want {
+			t.Errorf("%s: %d", tc.why, d.MaxShares)
+		}
 	}
 }
 
