@@ -356,8 +356,8 @@ func (w *world) runPod(ctx context.Context) *corev1.Pod {
 	return pod
 }
 
-// result is the termination message of a run that measured 500 IOPS of 4 KiB reads for each
-// workload of the pod's plan.
+// result is the termination message of a run that measured 500 IOPS, and as many flushes where there are
+// any, of each workload, and of each stream, of the pod's plan.
 func result(pod *corev1.Pod) string {
 	GinkgoHelper()
 	p, err := plan.FromArguments(pod.Spec.Containers[0].Args)
@@ -374,11 +374,25 @@ func result(pod *corev1.Pod) string {
 			MeanNanos: 2_000_000, StddevNanos: 100_000, MinNanos: 900_000, MaxNanos: 9_000_000,
 			P50Nanos: ptr.To[int64](2_000_000), P99Nanos: ptr.To[int64](3_000_000),
 		})
-		r.Workloads = append(r.Workloads, report.Workload{
+		figures := report.Workload{
 			Name: w.Name, FileSizeBytes: w.FileSizeBytes, WindowNanos: window, Read: total, Total: total,
 			Repetitions: []report.Repetition{{WindowNanos: window, IOPS: 500, P99Nanos: ptr.To[int64](3_000_000)}},
 			Series:      report.Series{IntervalNanos: (window + 1) / 2, IOPS: []float64{500, 500}},
-		})
+		}
+		if !w.Reads() {
+			figures.Read, figures.Write = nil, total
+		}
+		if w.Flushes() {
+			figures.Flush = report.NewFigures(operations, 0, window, report.Latency{
+				MeanNanos: 3_000_000, MinNanos: 1_000_000, MaxNanos: 12_000_000, P99Nanos: ptr.To[int64](8_000_000),
+			})
+		}
+		if len(w.Streams) > 1 {
+			for _, s := range w.Streams {
+				figures.Streams = append(figures.Streams, report.Stream{Name: s.Name, Write: total})
+			}
+		}
+		r.Workloads = append(r.Workloads, figures)
 	}
 	message, err := report.Encode(r)
 	Expect(err).NotTo(HaveOccurred())

@@ -89,6 +89,28 @@ var _ = Describe("A DiskBenchmark", func() {
 		}).Should(Succeed())
 	})
 
+	It("shows streams and flushes, and judges a journal by its flushes", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.startOperator()
+		b := w.create(ctx, newClass(ctx).Name, func(s *spec) {
+			s.Workloads = []v1alpha1.Workload{{Preset: ptr.To("etcd")}, {Preset: ptr.To("sql")}}
+			s.Targets = &v1alpha1.Targets{MaxFlushP99Micros: ptr.To[int64](10_000)}
+		})
+		pod := w.runPod(ctx)
+		w.end(ctx, pod, 0, result(pod))
+		got := w.ends(ctx, b, v1alpha1.ReasonCompleted)
+		Expect(got.Status.Summary.P99).To(Equal("8.00 ms (flush) / 3.00 ms"))
+		Expect(is(got, v1alpha1.ConditionTargetsMet)).To(BeTrue())
+		etcd, sql := got.Status.Measurements[0], got.Status.Measurements[1]
+		Expect(etcd.Flush.P99Nanos).To(HaveValue(BeNumerically("~", 8_000_000, 8_000)))
+		Expect(etcd.Parameters.DirectIO).To(Equal(v1alpha1.DirectIODisabled))
+		Expect(sql.Parameters.Pattern).To(BeEmpty(), "of which of the two streams")
+		Expect(sql.Streams).To(HaveLen(2))
+		Expect(sql.Streams[1].Name).To(Equal("log"))
+		Expect(sql.Streams[1].Parameters.Range).To(HaveValue(Equal(v1alpha1.ByteRange{EndBytes: 5 << 30})))
+		Expect(sql.Streams[1].Write.IOPS).To(BeEquivalentTo(500))
+	})
+
 	It("creates claim and Job together for a class that waits for its first consumer, and names no node", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.startOperator()
