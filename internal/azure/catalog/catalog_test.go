@@ -338,6 +338,27 @@ standard_d4as_v6,9000,200,doc,measured,2026-11-30
 	}
 }
 
+func TestOverlayVMs(t *testing.T) {
+	for _, tc := range []struct {
+		why, row, size string
+		controller     catalog.Controller
+		want           int64
+	}{
+		{"a row without a controller is for every one", "Standard_E8bs_v5,,9000,300", "Standard_E8bs_v5", catalog.NVMe, 9000},
+		{"and while it is unknown", "Standard_E8bs_v5,,9000,300", "Standard_E8bs_v5", "", 9000},
+		{"a row of one controller leaves the other", "Standard_E8bs_v5,NVMe,40000,300", "Standard_E8bs_v5", catalog.SCSI, 24200},
+		{"a controller of its own, for a size that had one limit", "Standard_D4as_v6,NVMe,9000,300", "Standard_D4as_v6", catalog.NVMe, 9000},
+		{"whose limit stays for the other", "Standard_D4as_v6,NVMe,9000,300", "Standard_D4as_v6", catalog.SCSI, 7600},
+		{"a size of one's own", "Standard_Z1,,9000,300", "standard_z1", catalog.SCSI, 9000},
+	} {
+		c, bad := catalog.Overlay(load(t), map[string]string{"vm_limits.csv": "vmSize,controller,uncachedIOPS,uncachedMBps,quality,source,sourceDate\n" + tc.row + ",doc,ours,2026\n"})
+		vm, _, ok := c.VM(tc.size, tc.controller)
+		if len(bad) > 0 || !ok || vm.Uncached.IOPS != tc.want {
+			t.Errorf("%s: %+v, %v", tc.why, vm.Uncached, bad)
+		}
+	}
+}
+
 func TestRefusedRows(t *testing.T) {
 	const tierHeader = "tier,family,skuNames,sizeGiB,baseIOPS,baseMBps,burstModel,burstIOPS,burstMBps,maxBurstMinutes,ioUnitKiB,maxShares,source,sourceDate\n"
 	const vmHeader = "vmSize,uncachedIOPS,uncachedMBps,quality,source,sourceDate\n"

@@ -40,9 +40,9 @@ func (c Catalog) Price(region, currency string, sku SKU, tier string, kind Price
 // ambiguous is true. It is false for an unknown size, and for a controller that the size does not have.
 func (c Catalog) VM(size string, controller Controller) (vm VM, ambiguous, ok bool) {
 	rows := c.vm[strings.ToLower(size)]
-	for _, v := range rows {
-		if v.Controller == controller || v.Controller == "" {
-			return v, false, true
+	for _, wanted := range []Controller{controller, ""} {
+		if i := slices.IndexFunc(rows, func(v VM) bool { return v.Controller == wanted }); i >= 0 {
+			return rows[i], false, true
 		}
 	}
 	if len(rows) == 0 || controller != "" {

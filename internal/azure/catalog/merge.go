@@ -113,13 +113,20 @@ func differ(a, b, rounding int64) bool {
 	return max(a, b)-min(a, b) > max(rounding, max(a, b)*roundingPercent/100)
 }
 
-// overrideVMs replaces sizes by a user's rows of the same controller, whatever the quality of either.
+// overrideVMs replaces sizes by a user's rows of the same controller, whatever the quality of either. A
+// row without a controller replaces those of every controller.
 func overrideVMs(rows, over []VM) []VM {
-	identity := func(v VM) string { return strings.ToLower(v.Size) + "\x00" + string(v.Controller) }
-	replaced := map[string]bool{}
-	for _, v := range over {
-		replaced[identity(v)] = true
+	type identity struct {
+		size       string
+		controller Controller
 	}
-	rest := slices.DeleteFunc(slices.Clone(rows), func(v VM) bool { return replaced[identity(v)] })
+	replaced := map[identity]bool{}
+	for _, v := range over {
+		replaced[identity{strings.ToLower(v.Size), v.Controller}] = true
+	}
+	rest := slices.DeleteFunc(slices.Clone(rows), func(v VM) bool {
+		size := strings.ToLower(v.Size)
+		return replaced[identity{size, v.Controller}] || replaced[identity{size, ""}]
+	})
 	return append(rest, over...)
 }

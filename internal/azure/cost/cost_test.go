@@ -230,6 +230,19 @@ func TestOldestPrice(t *testing.T) {
 	}
 }
 
+// A user's price need not repeat that 3,000 IOPS are free.
+func TestFreeByRule(t *testing.T) {
+	c, bad := catalog.Overlay(load(t), map[string]string{"prices.csv": "region,currency,sku,kind,unit,price,confidence,source,sourceDate\n" +
+		"eastus,USD,PremiumV2_LRS,ProvisionedIOPS,1/Hour,1,high,contract,2026-09-01\n"})
+	if len(bad) > 0 {
+		t.Fatal(bad)
+	}
+	e := cost.Monthly(c, describe(t, 128, sku("PremiumV2_LRS")), cost.Options{Region: "eastus"})
+	if got := shown(e.PerMonth); got != "10.28" {
+		t.Errorf("%s a month", got)
+	}
+}
+
 // Once the two prices are known, I/Os above the base count: 25,000 of 30,000.
 func TestBurstPriced(t *testing.T) {
 	c, bad := catalog.Overlay(load(t), map[string]string{"prices.csv": "region,currency,sku,kind,unit,price,confidence,source,sourceDate\n" +

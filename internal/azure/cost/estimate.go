@@ -79,19 +79,22 @@ func (e *estimator) addProvisioned(rate catalog.Rate) {
 	if e.options.Reservation == OneYear {
 		e.warn(ReservationNotOffered, "there is no reservation for %s: priced without", e.disk.SKU)
 	}
+	rules, _ := e.catalog.Provisioned(e.disk.Family)
 	diskHours := e.disks().Mul(decimal.NewFromInt(hoursPerMonth))
 	e.add(ItemCapacity, catalog.Capacity, "", decimal.NewFromInt(e.disk.SizeGiB).Mul(diskHours))
-	e.addAboveFree(ItemIOPS, catalog.ProvisionedIOPS, decimal.NewFromInt(rate.IOPS), diskHours)
-	e.addAboveFree(ItemThroughput, catalog.ProvisionedThroughput, decimal.New(rate.BytesPerSecond, -6), diskHours)
+	e.addAboveFree(ItemIOPS, catalog.ProvisionedIOPS, decimal.NewFromInt(rate.IOPS), decimal.NewFromInt(rules.Free.IOPS), diskHours)
+	e.addAboveFree(ItemThroughput, catalog.ProvisionedThroughput, decimal.New(rate.BytesPerSecond, -6), decimal.New(rules.Free.BytesPerSecond, -6), diskHours)
 }
 
-// addAboveFree prices what is above the free units of each disk. No line when there is nothing.
-func (e *estimator) addAboveFree(item Item, kind catalog.PriceKind, perDisk, diskHours decimal.Decimal) {
+// addAboveFree prices what is above the free units of each disk, which are those of the rules, or of the
+// price where it has more. No line when there is nothing.
+func (e *estimator) addAboveFree(item Item, kind catalog.PriceKind, perDisk, free, diskHours decimal.Decimal) {
 	p, ok := e.price(item, kind, "")
 	if !ok {
 		return
 	}
-	if paid := perDisk.Sub(decimal.NewFromInt(p.FreeUnits)); paid.IsPositive() {
+	free = decimal.Max(free, decimal.NewFromInt(p.FreeUnits))
+	if paid := perDisk.Sub(free); paid.IsPositive() {
 		e.line(item, p, paid.Mul(diskHours))
 	}
 }
