@@ -271,6 +271,10 @@ func (s *session) prepareRuntime() (restore func()) {
 // measureWorkload gives the workload's result, and for one that was interrupted that of the
 // repetitions so far beside the error.
 func (s *session) measureWorkload(ctx context.Context, w workload.Workload, progress func(Event)) (*report.Workload, error) {
+	probed, err := s.probeLatency(ctx, w, progress)
+	if err != nil {
+		return nil, err
+	}
 	var results []*measured
 	for i := range s.plan.Repetitions {
 		m, err := s.measureOnce(ctx, w, i, progress)
@@ -282,11 +286,31 @@ func (s *session) measureWorkload(ctx context.Context, w workload.Workload, prog
 		}
 		if err != nil {
 			partial := summary(w, results)
+			partial.ProbeMeanNanos = probed
 			return &partial, err
 		}
 	}
 	r := summary(w, results)
+	r.ProbeMeanNanos = probed
 	return &r, nil
+}
+
+// probeLatency gives the mean latency of one outstanding I/O; nil where none is asked for.
+func (s *session) probeLatency(ctx context.Context, w workload.Workload, progress func(Event)) (*int64, error) {
+	if w.Probe == 0 {
+		return nil, nil
+	}
+	probe := w
+	stream := w.Streams[0]
+	stream.Threads, stream.QueueDepth, stream.RateLimitIOPS = 1, 1, 0
+	probe.Streams, probe.Operations, probe.Drain = []workload.Stream{stream}, 0, false
+	probe.Warmup, probe.Duration = 0, w.Probe
+	m, err := s.measureOnce(ctx, probe, 0, progress)
+	if err != nil {
+		return nil, err
+	}
+	mean := summary(probe, []*measured{m}).Total.Latency.MeanNanos
+	return &mean, nil
 }
 
 func (s *session) measureOnce(ctx context.Context, w workload.Workload, repetition int, progress func(Event)) (*measured, error) {

@@ -223,8 +223,9 @@ func syncText(s workload.Stream) []string {
 }
 
 func timeLines(p workload.Plan, prepared bool) []string {
-	var load, drains time.Duration
+	var load, drains, probes time.Duration
 	for _, w := range p.Workloads {
+		probes += w.Probe.Std()
 		load += w.Warmup.Std() + w.Duration.Std()
 		if w.Drain {
 			drains += longestDrain
@@ -234,6 +235,9 @@ func timeLines(p workload.Plan, prepared bool) []string {
 	line := fmt.Sprintf("%s of load", load)
 	if p.Repetitions > 1 {
 		line += fmt.Sprintf(" in %d repetitions", p.Repetitions)
+	}
+	if probes > 0 {
+		line += fmt.Sprintf(", and %s of probes with one outstanding I/O before", probes)
 	}
 	lines := []string{line}
 	if drains > 0 {

@@ -38,6 +38,7 @@ var fieldFlags = map[string]struct{ flag, value string }{
 	"Workload.Verify":        {"verify", "true"},
 	"Workload.Operations":    {"operations", "1000"},
 	"Workload.Drain":         {"drain", "true"},
+	"Workload.Probe":         {"probe", "5s"},
 	"Workload.Warmup":        {"warmup", "1s"},
 	"Workload.Duration":      {"duration", "2s"},
 	"Workload.Seed":          {"seed", "-7"},

@@ -86,11 +86,13 @@ type workloadResult struct {
 	Streams     []stream     `json:"streams,omitempty"`
 	Repetitions []repetition `json:"repetitions"`
 	Series      series       `json:"series"`
-	Steady      *steady      `json:"steady,omitempty"`
-	Step        *step        `json:"step,omitempty"`
-	Drained     *drained     `json:"drained,omitempty"`
-	Device      *device      `json:"device,omitempty"`
-	CPU         cpu          `json:"cpu"`
+	// ProbeMeanMicros is the mean latency with one outstanding I/O, before the windows.
+	ProbeMeanMicros *float64 `json:"probeMeanMicros,omitempty"`
+	Steady          *steady  `json:"steady,omitempty"`
+	Step            *step    `json:"step,omitempty"`
+	Drained         *drained `json:"drained,omitempty"`
+	Device          *device  `json:"device,omitempty"`
+	CPU             cpu      `json:"cpu"`
 }
 
 type stream struct {
@@ -200,12 +202,13 @@ func newWorkloadResult(parameters workload.Workload, w report.Workload) workload
 	out := workloadResult{
 		Name: w.Name, Parameters: parameters, WindowSeconds: seconds(w.WindowNanos),
 		Read: newFigures(w.Read), Write: newFigures(w.Write), Total: newFigures(w.Total), Flush: newFigures(w.Flush),
-		Repetitions: []repetition{},
-		Series:      series{IntervalSeconds: seconds(w.Series.IntervalNanos), IOPS: w.Series.IOPS},
-		Steady:      converted(w.Steady, func(s report.Steady) steady { return steady(s) }),
-		Step:        converted(w.Step, newStep),
-		Drained:     converted(w.Drained, newDrained),
-		Device:      converted(w.Device, func(d report.DeviceCounters) device { return newDevice(d, w.Total) }),
+		Repetitions:     []repetition{},
+		Series:          series{IntervalSeconds: seconds(w.Series.IntervalNanos), IOPS: w.Series.IOPS},
+		ProbeMeanMicros: converted(w.ProbeMeanNanos, micros),
+		Steady:          converted(w.Steady, func(s report.Steady) steady { return steady(s) }),
+		Step:            converted(w.Step, newStep),
+		Drained:         converted(w.Drained, newDrained),
+		Device:          converted(w.Device, func(d report.DeviceCounters) device { return newDevice(d, w.Total) }),
 		CPU: cpu{
 			UserSeconds: seconds(w.CPU.UserNanos), SystemSeconds: seconds(w.CPU.SystemNanos),
 			BusiestWorkerPercent: w.CPU.BusiestWorkerPercent, RunDelayPercent: w.CPU.RunDelayPercent,

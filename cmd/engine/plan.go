@@ -63,6 +63,8 @@ func (f *planFlags) workloadGroup() flagGroup {
 	g.flags.StringSliceVar(&f.presets, "preset", nil, "`preset`, may be repeated: "+strings.Join(workload.Presets(), ", "))
 	g.flags.StringVar(&f.name, "name", "", "`name` of the workload in the result")
 	g.flags.IntVar(&f.repetitions, "repetitions", 1, "how often each workload is measured")
+	g.flags.Var(&optional[workload.Duration]{&o.Probe, parseDuration, "duration"}, "probe",
+		"time with a single outstanding I/O before everything else, which shows the latency without queueing (none)")
 	g.flags.Var(&optional[workload.Duration]{&o.Warmup, parseDuration, "duration"}, "warmup",
 		"load before the window (3s without a preset)")
 	g.flags.Var(&optional[workload.Duration]{&o.Duration, parseDuration, "duration"}, "duration",

@@ -165,6 +165,7 @@ func (d *decoder) workload(plan workload.Workload) Workload {
 			*n = d.nanos()
 		}
 	}
+	w.ProbeMeanNanos = d.absentOr()
 	w.CPU = CPU{UserNanos: d.nanos(), SystemNanos: d.nanos()}
 	for _, p := range w.CPU.percents() {
 		*p = d.percent()

@@ -114,6 +114,7 @@ func (e *encoder) workload(w *Workload) {
 			e.nanos(*n)
 		}
 	}
+	e.absentOr(w.ProbeMeanNanos)
 	e.cpu(w.CPU)
 }
 

@@ -123,7 +123,9 @@ var rounded = cmp.Options{
 		}
 		return same
 	}),
-	cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".P99Nanos" }, cmp.Comparer(nearOrNil)),
+	cmp.FilterPath(func(p cmp.Path) bool {
+		return p.Last().String() == ".P99Nanos" || p.Last().String() == ".ProbeMeanNanos"
+	}, cmp.Comparer(nearOrNil)),
 	cmp.Comparer(func(a, b DeviceCounters) bool {
 		same := true
 		for i, n := range a.counters() {
@@ -217,6 +219,10 @@ func (g generator) workload(name string) Workload {
 	w.Total = total(&w)
 	if g.coin() {
 		w.Steady = &Steady{g.coin(), g.rate()}
+	}
+	if g.coin() {
+		probe := g.number()
+		w.ProbeMeanNanos = &probe
 	}
 	w.Step = g.step()
 	if g.coin() {

@@ -40,10 +40,11 @@ func sample() *Report {
 			{Name: "data", Read: sampleFigures(30_007, window), Write: sampleFigures(20_000, window)},
 			{Name: "log", Write: sampleFigures(9_993, window), Flush: NewFigures(77, 0, window, Latency{MaxNanos: 7_000_000})},
 		},
-		Steady:  &Steady{State: true, VariationPercent: 1.75},
-		Step:    &Step{AtSeconds: 31, BeforeIOPS: 3500, AfterIOPS: 500},
-		Drained: &Drained{Seconds: 1860.5, IOPS: 500.1, BytesPerSecond: 2_048_409, Step: &Step{AtSeconds: 1800, BeforeIOPS: 3500, AfterIOPS: 500}},
-		Device:  &DeviceCounters{ReadOperations: 30_100, WriteOperations: 30_050, ReadBytes: 1 << 30, WriteBytes: 1 << 31, OtherOperations: 12},
+		Steady:         &Steady{State: true, VariationPercent: 1.75},
+		Step:           &Step{AtSeconds: 31, BeforeIOPS: 3500, AfterIOPS: 500},
+		Drained:        &Drained{Seconds: 1860.5, IOPS: 500.1, BytesPerSecond: 2_048_409, Step: &Step{AtSeconds: 1800, BeforeIOPS: 3500, AfterIOPS: 500}},
+		ProbeMeanNanos: nanos(901_234),
+		Device:         &DeviceCounters{ReadOperations: 30_100, WriteOperations: 30_050, ReadBytes: 1 << 30, WriteBytes: 1 << 31, OtherOperations: 12},
 		CPU: CPU{UserNanos: 1_234_567_890, SystemNanos: 0, BusiestWorkerPercent: 17, RunDelayPercent: 3, ThrottledPercent: 2,
 			StealPercent: 1},
 	}
@@ -375,6 +376,7 @@ func TestDecodeRefusesContradictions(t *testing.T) {
 	rest := func(e *encoder, streamFlags byte) {
 		e.byte(streamFlags)
 		e.byte(0)
+		e.absentOr(nil)
 		e.cpu(CPU{})
 	}
 	tests := []struct {

@@ -92,6 +92,9 @@ type Workload struct {
 	Step *Step
 	// Drained is what followed the window under Drain; nil without.
 	Drained *Drained
+	// ProbeMeanNanos is the mean latency of the probe before the windows, with one outstanding I/O; nil
+	// without a probe. A load whose mean is well above it has queued.
+	ProbeMeanNanos *int64
 	// Device is what the kernel counted at the block devices meanwhile; nil where it counts nothing.
 	Device *DeviceCounters
 	// CPU is the processor time the engine spent in the window.

@@ -45,6 +45,7 @@ import (
 //	  step, if any
 //	  drained, if any: code seconds x 1,000, code IOPS x 1,000, code bytes a second, step if any
 //	  device, if any: codes of reads, writes, bytes read, bytes written, others
+//	  code      mean latency of the probe in nanoseconds
 //	  code      user nanoseconds
 //	  code      system nanoseconds
 //	  4 bytes   busiest worker, run delay, throttled, steal, in percent

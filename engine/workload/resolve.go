@@ -22,6 +22,7 @@ type Override struct {
 	Verify        *bool
 	Operations    *int64
 	Drain         *bool
+	Probe         *Duration
 	Warmup        *Duration
 	Duration      *Duration
 	Seed          *int64
@@ -124,6 +125,7 @@ func (o Override) apply(w *Workload) {
 	set(&w.Verify, o.Verify)
 	set(&w.Operations, o.Operations)
 	set(&w.Drain, o.Drain)
+	set(&w.Probe, o.Probe)
 	set(&w.Warmup, o.Warmup)
 	set(&w.Duration, o.Duration)
 	set(&w.Seed, o.Seed)

@@ -46,6 +46,8 @@ const (
 	MinDuration = Duration(100 * time.Millisecond)
 	// MaxDuration bounds the window and the warm-up.
 	MaxDuration = Duration(24 * time.Hour)
+	// maxProbe is more than enough to know a mean.
+	maxProbe = Duration(time.Minute)
 	// maxFlushInterval is the kernel's own: dirty pages are written back after 30 s at the latest.
 	maxFlushInterval = Duration(30 * time.Second)
 )
@@ -156,6 +158,7 @@ func (w Workload) validate(p Plan) error {
 		w.validateVerify(p.Target),
 		w.validateBuffers(),
 		w.validateOperations(),
+		durationInRange("probe", w.Probe, 0, maxProbe),
 		durationInRange("warmup", w.Warmup, 0, MaxDuration),
 		durationInRange("duration", w.Duration, MinDuration, MaxDuration),
 	} {

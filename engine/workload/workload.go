@@ -157,6 +157,9 @@ type Workload struct {
 	Operations int64 `json:"operations,omitempty"`
 	// Drain goes on with the load after the window until burst credits are used up.
 	Drain bool `json:"drain,omitempty"`
+	// Probe runs the first stream for so long with a single outstanding I/O, before the first
+	// repetition and outside the figures, to learn the latency without queueing. 0: no probe.
+	Probe Duration `json:"probe,omitempty"`
 	// Warmup runs the load before the window, outside the figures.
 	Warmup Duration `json:"warmup"`
 	// Duration is the length of the measured window.

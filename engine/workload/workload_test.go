@@ -299,6 +299,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"memory nobody has", func(_ *Plan, _ *Workload, s *Stream) { s.Threads, s.QueueDepth, s.BlockSizeBytes = 64, 64, 1<<20 },
 			"threads x queueDepth x blockSize is 4294967296 bytes of buffers, the limit is 1Gi"},
 		{"a negative warm-up", func(_ *Plan, w *Workload, _ *Stream) { w.Warmup = -1 }, "warmup -1ns is outside 0s to 24h0m0s"},
+		{"a probe longer than the load", func(_ *Plan, w *Workload, _ *Stream) { w.Probe = Seconds(61) }, "probe 1m1s is outside 0s to 1m0s"},
 		{"a window too short", func(_ *Plan, w *Workload, _ *Stream) { w.Duration = 1 }, "duration 1ns is outside 100ms to 24h0m0s"},
 		{"a window too long", func(_ *Plan, w *Workload, _ *Stream) { w.Duration = Seconds(86401) }, "is outside 100ms to 24h0m0s"},
 		{"operations nobody waits for", func(_ *Plan, w *Workload, _ *Stream) { w.Operations = 1 << 60 }, "operations 1152921504606846976 is outside"},
