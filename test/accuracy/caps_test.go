@@ -4,6 +4,7 @@
 package accuracy
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,6 +74,7 @@ var heavyCaps = []capCase{
 }
 
 func TestLightCaps(t *testing.T) {
+	t.Parallel()
 	for _, c := range lightCaps {
 		t.Run(c.name(), func(t *testing.T) {
 			t.Parallel()
@@ -83,7 +85,7 @@ func TestLightCaps(t *testing.T) {
 
 func TestHeavyCaps(t *testing.T) {
 	for _, c := range heavyCaps {
-		t.Run(c.name(), c.test)
+		t.Run(c.name(), func(t *testing.T) { c.test(t) })
 	}
 }
 
@@ -95,6 +97,7 @@ func (c capCase) name() string {
 }
 
 func (c capCase) test(t *testing.T) {
+	t.Helper()
 	t.Log(c.why)
 	device := memoryDisk(t, diskSize)
 	limitRequests(t, device, largestRequest)
@@ -159,7 +162,7 @@ func limitRequests(t *testing.T, device string, bytes int) {
 	}
 	// The device's number may serve somebody else later.
 	t.Cleanup(func() {
-		if err := os.WriteFile(path, before, 0o644); err != nil && !os.IsNotExist(err) && err != unix.ENODEV {
+		if err := os.WriteFile(path, before, 0o644); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ENODEV) {
 			t.Error(err)
 		}
 	})

@@ -144,12 +144,15 @@ func TestFailingFilesystem(t *testing.T) {
 // Kubernetes gives a container to end. Its process is gone as soon as the kernel lets it go, which for
 // I/O that a filesystem has already taken may not be before the answer.
 func TestHangingTarget(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ ioEngine, depth string }{{"io_uring", "8"}, {"libaio", "8"}, {"sync", "1"}} {
 		t.Run(tt.ioEngine, func(t *testing.T) {
 			t.Parallel() // it is nothing but waiting
 			m := newMount(t)
 			m.set(t, Behavior{OnlySize: block4Ki, After: 500, Hang: true})
 			c := start(t, m.dir, "--read-percent", "100", "--io-engine", tt.ioEngine, "--queue-depth", tt.depth)
+			// Even a killed process is not gone before its I/O is.
+			t.Cleanup(func() { m.set(t, Behavior{}) })
 			c.await(t, "Measuring", 10*time.Second)
 			if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)

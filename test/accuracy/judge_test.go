@@ -25,7 +25,7 @@ const (
 
 	// The machine was disturbed if other programs took more than a twentieth of a core, if the
 	// hypervisor took more than 2% of it, or if a worker waited for a core for more than 5% of the
-	// time. The last two are those by which the assessment blames the load generator. (j)
+	// time. The last two are those by which the assessment blames the load generator. All are judgment.
 	mostOthers, mostSteal, mostRunDelay = 0.05, 2, 5
 )
 

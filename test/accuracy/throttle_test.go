@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +25,9 @@ type group struct {
 	unified bool
 }
 
+// groups counts the control groups of this process.
+var groups atomic.Int64
+
 // newGroup makes a control group until the test ends.
 func newGroup(t *testing.T) group {
 	t.Helper()
@@ -32,8 +36,8 @@ func newGroup(t *testing.T) group {
 		if _, err := os.Stat(filepath.Join(g.dir, "cgroup.procs")); err != nil {
 			continue
 		}
-		dir, err := os.MkdirTemp(g.dir, "diskbench-accuracy-")
-		if err != nil {
+		dir := filepath.Join(g.dir, fmt.Sprintf("diskbench-accuracy-%d-%d", os.Getpid(), groups.Add(1)))
+		if err := os.Mkdir(dir, 0o755); err != nil {
 			continue
 		}
 		g.dir = dir
