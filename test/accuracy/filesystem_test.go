@@ -71,6 +71,8 @@ type filesystem struct {
 	since           time.Duration
 	served, matched int
 	released        chan struct{}
+	// hanging is how many operations wait for their release.
+	hanging int
 }
 
 func newFilesystem() *filesystem {
@@ -142,7 +144,9 @@ func (f *filesystem) serve(handle uint64, write bool, offset uint64, size int) f
 	arrived := time.Since(f.base)
 	fate := f.decide(arrived, size)
 	if fate.hang != nil {
+		f.hang(1)
 		<-fate.hang
+		f.hang(-1)
 	}
 	sleepUntil(f.base, fate.until)
 	f.mu.Lock()
@@ -151,6 +155,19 @@ func (f *filesystem) serve(handle uint64, write bool, offset uint64, size int) f
 		Handle: handle, Write: write, Offset: int64(offset), Size: size, Arrived: arrived, Took: time.Since(f.base) - arrived,
 	})
 	return fuse.Status(fate.errno)
+}
+
+func (f *filesystem) hang(more int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.hanging += more
+}
+
+// stuck is how many operations hang.
+func (f *filesystem) stuck() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.hanging
 }
 
 // sleepUntil blocks the thread: the runtime's own timers are late by up to a millisecond.

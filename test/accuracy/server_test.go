@@ -45,6 +45,12 @@ func (s *Server) Files(_ int, out *[]string) error {
 	return nil
 }
 
+// Stuck gives the number of operations that hang.
+func (s *Server) Stuck(_ int, out *int) error {
+	*out = s.fs.stuck()
+	return nil
+}
+
 type standardStreams struct {
 	io.Reader
 	io.WriteCloser
@@ -151,4 +157,21 @@ func (m *mount) files(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	return names
+}
+
+// awaitStuck waits until operations hang.
+func (m *mount) awaitStuck(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		var n int
+		if err := m.client.Call("Server.Stuck", 0, &n); err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("nothing hangs")
+		}
+	}
 }
