@@ -105,7 +105,8 @@ func findMount(mountinfo io.Reader, path string) (mount, error) {
 // parseMount reads "id parent major:minor root point options [tags] - type source superoptions".
 func parseMount(line string) (mount, bool) {
 	before, after, ok := strings.Cut(line, " - ")
-	left, right := strings.Fields(before), strings.Fields(after)
+	// The kernel escapes spaces and leaves other white space as it is.
+	left, right := strings.Split(before, " "), strings.Split(after, " ")
 	if !ok || len(left) < 6 || len(right) < 2 {
 		return mount{}, false
 	}
