@@ -138,7 +138,7 @@ func throttledTime() time.Duration {
 		if len(parts) != 3 {
 			continue
 		}
-		root := ""
+		var root string
 		switch {
 		case parts[0] == "0" && parts[1] == "":
 			root = "/sys/fs/cgroup"

@@ -272,8 +272,9 @@ func (c *crew) measure(ctx context.Context) (m *measured, stuck bool, err error)
 // pointInterval is the length of a point of the workers' series: a second, more in very long windows,
 // and the whole window where that is shorter.
 func pointInterval(duration time.Duration) time.Duration {
-	seconds := (duration + maxPoints*time.Second - 1) / (maxPoints * time.Second)
-	return min(duration, max(1, seconds)*time.Second)
+	const longest = maxPoints * time.Second
+	seconds := int64((duration + longest - 1) / longest)
+	return min(duration, workload.Seconds(max(1, seconds)).Std())
 }
 
 // launch starts a thread for each worker and waits until all have their engine, or could not.

@@ -10,6 +10,7 @@ package workload
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -272,14 +273,7 @@ func (w Workload) Writes() bool { return w.any(Stream.Writes) }
 // Flushes says whether the workload has flushes.
 func (w Workload) Flushes() bool { return w.any(Stream.Flushes) }
 
-func (w Workload) any(is func(Stream) bool) bool {
-	for _, s := range w.Streams {
-		if is(s) {
-			return true
-		}
-	}
-	return false
-}
+func (w Workload) any(is func(Stream) bool) bool { return slices.ContainsFunc(w.Streams, is) }
 
 // Buffered says whether the workload goes through the page cache.
 func (w Workload) Buffered() bool { return w.DirectIO == DirectDisabled }
