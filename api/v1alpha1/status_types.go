@@ -334,6 +334,10 @@ type Measurement struct {
 	// drained is what followed the window under sustained Drain.
 	// +optional
 	Drained *Drained `json:"drained,omitempty"`
+	// probeMeanNanos is the mean latency with one outstanding I/O, measured for 5 seconds before the
+	// windows of a workload that saturates the disk. A load whose mean latency is well above it has queued.
+	// +optional
+	ProbeMeanNanos *int64 `json:"probeMeanNanos,omitempty"`
 	// device is what the kernel counted at the disks meanwhile, where it counts.
 	// +optional
 	Device *DeviceCounters `json:"device,omitempty"`

@@ -538,6 +538,11 @@ func (in *Measurement) DeepCopyInto(out *Measurement) {
 		*out = new(Drained)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.ProbeMeanNanos != nil {
+		in, out := &in.ProbeMeanNanos, &out.ProbeMeanNanos
+		*out = new(int64)
+		**out = **in
+	}
 	if in.Device != nil {
 		in, out := &in.Device, &out.Device
 		*out = new(DeviceCounters)

@@ -366,18 +366,18 @@ func TestDecidePhases(t *testing.T) {
 		"running": {
 			"the engine measures",
 			makeObservation().phase(v1alpha1.PhasePreparing).job(nil).claim(bound).pod(containers(runs("engine"))).obj(),
-			want{phase: v1alpha1.PhaseRunning, message: "measuring, about 1m8s"},
+			want{phase: v1alpha1.PhaseRunning, message: "measuring, about 1m13s"},
 		},
 		"draining": {
 			"it ends when the credits have run out, which nobody can foretell",
 			makeObservation().phase(v1alpha1.PhasePreparing).spec(func(s *v1alpha1.DiskBenchmarkSpec) { s.Sustained = ptr.To(v1alpha1.SustainedDrain) }).
 				striped(1).job(nil).claim(bound).pod(containers(runs("engine"))).obj(),
-			want{phase: v1alpha1.PhaseRunning, message: "measuring, at most 46m8s"},
+			want{phase: v1alpha1.PhaseRunning, message: "measuring, at most 46m13s"},
 		},
 		"running deadline": {
-			"63 planned seconds and 300",
-			makeObservation().phase(v1alpha1.PhaseRunning).age(363 * time.Second).job(nil).claim(bound).pod(containers(runs("engine"))).obj(),
-			want{outcome: v1alpha1.ReasonRunningTimedOut, said: "timeouts.runningSeconds (363)"},
+			"68 planned seconds, 5 of them for the probe, and 300",
+			makeObservation().phase(v1alpha1.PhaseRunning).age(368 * time.Second).job(nil).claim(bound).pod(containers(runs("engine"))).obj(),
+			want{outcome: v1alpha1.ReasonRunningTimedOut, said: "timeouts.runningSeconds (368)"},
 		},
 		"suspended mid-run": {
 			"stopped and cleaned up; resuming is a new run",

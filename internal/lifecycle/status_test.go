@@ -398,7 +398,7 @@ func TestBackstopIsAboveAllPhases(t *testing.T) {
 	o.Benchmark.Spec.Timeouts = &v1alpha1.Timeouts{SchedulingSeconds: ptr.To[int32](7200)}
 	got := BackstopSeconds(&o.Benchmark.Spec, o.Plan)
 	// blocked, provisioning, scheduling, preparing, running and an hour.
-	if want := int64(600 + 600 + 7200 + 900 + 363 + 3600); got != want {
+	if want := int64(600 + 600 + 7200 + 900 + 368 + 3600); got != want {
 		t.Errorf("activeDeadlineSeconds %d, want %d", got, want)
 	}
 }

@@ -32,6 +32,9 @@ const (
 	// DrainSeconds is the longest that a load goes on after its window: 30 minutes of bursting, which is
 	// what Azure's buckets hold at the maximum rate, and room for buckets that drain slower.
 	DrainSeconds = 45 * 60
+	// ProbeSeconds is long enough for a mean of hundreds of operations on the slowest disk, and short
+	// beside any window. (Judgment.)
+	ProbeSeconds = 5
 )
 
 // Build gives the engine's plan for a spec. It returns an error that names the field when the spec
@@ -51,6 +54,7 @@ func Build(spec *v1alpha1.DiskBenchmarkSpec) (workload.Plan, error) {
 		}
 		p.Workloads = append(p.Workloads, ws...)
 	}
+	probe(p.Workloads)
 	if drains(spec) {
 		if err := drain(p.Workloads); err != nil {
 			return workload.Plan{}, err
@@ -60,6 +64,16 @@ func Build(spec *v1alpha1.DiskBenchmarkSpec) (workload.Plan, error) {
 		return workload.Plan{}, err
 	}
 	return p, nil
+}
+
+// probe lets every load that a limit of the disk can hold back be preceded by a single outstanding I/O:
+// the load has queued when its latency is well above that. Of buffered I/O it would tell the page cache's.
+func probe(ws []workload.Workload) {
+	for i := range ws {
+		if ws[i].Saturates() && !ws[i].Buffered() {
+			ws[i].Probe = workload.Seconds(ProbeSeconds)
+		}
+	}
 }
 
 // Volumes is the number of volumes that a spec measures, all attached at once.
@@ -312,16 +326,21 @@ func LayoutBytes(p workload.Plan) int64 {
 	return (shared + own) * int64(len(p.Sets))
 }
 
-// Seconds is the planned time of measuring, warm-up and the longest draining included, rounded up.
+// Seconds is the planned time of measuring, probes, warm-up and the longest draining included, rounded up.
 func Seconds(p workload.Plan) int64 {
-	var total workload.Duration
+	var each, probes workload.Duration
 	for _, w := range p.Workloads {
-		total += w.Warmup + w.Duration
+		probes += w.Probe
+		each += w.Warmup + w.Duration
 		if w.Drain {
-			total += workload.Seconds(DrainSeconds)
+			each += workload.Seconds(DrainSeconds)
 		}
 	}
-	return int64(p.Repetitions) * int64((total+workload.Seconds(1)-1)/workload.Seconds(1))
+	return int64(p.Repetitions)*inSeconds(each) + inSeconds(probes)
+}
+
+func inSeconds(d workload.Duration) int64 {
+	return int64((d + workload.Seconds(1) - 1) / workload.Seconds(1))
 }
 
 // MayEndEarly says that the planned time is only the longest: operations or draining may end before.

@@ -50,14 +50,14 @@ func TestBuildGivesTheEffectiveWorkloads(t *testing.T) {
 				SharedOffset: true, Range: workload.Whole, Distribution: workload.Distribution{Type: workload.Uniform},
 				Sync: workload.SyncWriteThrough,
 			}},
-			Warmup: 0, Duration: workload.Seconds(10), Seed: 7,
+			Probe: workload.Seconds(5), Warmup: 0, Duration: workload.Seconds(10), Seed: 7,
 		}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
-	if n := Seconds(got); n != 30 {
-		t.Errorf("planned time is %d s, want 3 repetitions of 10 s", n)
+	if n := Seconds(got); n != 35 {
+		t.Errorf("planned time is %d s, want one probe of 5 s and 3 repetitions of 10 s", n)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestBuildOverridesAPreset(t *testing.T) {
 		t.Fatal(err)
 	}
 	vdi, _ := workload.Preset("vdi")
-	vdi[0].Streams[0].QueueDepth = 32
+	vdi[0].Streams[0].QueueDepth, vdi[0].Probe = 32, workload.Seconds(5)
 	if diff := cmp.Diff(vdi, got.Workloads); diff != "" {
 		t.Errorf("workloads (-want +got):\n%s", diff)
 	}
@@ -283,9 +283,29 @@ func TestDrainGoesOnWithLoadsThatSaturate(t *testing.T) {
 	if diff := cmp.Diff([]string{"randread"}, drained); diff != "" {
 		t.Errorf("one I/O at a time, or a rate, uses up no credits (-want +got):\n%s", diff)
 	}
-	// randread 63 s and 2,700, latency 123 s twice, sql 63 s; all twice.
-	if got, want := Seconds(p), int64(2*(63+2700+2*123+63)); got != want || !MayEndEarly(p) {
+	// randread 63 s and 2,700, latency 123 s twice, sql 63 s; all twice. And randread's probe, once.
+	if got, want := Seconds(p), int64(2*(63+2700+2*123+63)+5); got != want || !MayEndEarly(p) {
 		t.Errorf("planned %d s, want %d; may end early: %t", got, want, MayEndEarly(p))
+	}
+}
+
+func TestOnlyWhatADiskCanHoldBackIsProbed(t *testing.T) {
+	for _, c := range []struct {
+		why, workload string
+		probed        bool
+	}{
+		{"a saturating load queues at a cap", "{preset: randread}", true},
+		{"one I/O at a time has nothing to compare with", "{preset: latency}", false},
+		{"a rate is below the cap, or says so itself", "{preset: randread, rateLimitIOPS: 10}", false},
+		{"the page cache's latency says nothing of the disk", "{preset: kafka, directIO: Disabled, queueDepth: 1}", false},
+	} {
+		p, err := Build(parse(t, "{size: 64Gi, workloads: ["+c.workload+"]}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Workloads[0].Probe > 0; got != c.probed {
+			t.Errorf("%s: probed %t (%s)", c.workload, got, c.why)
+		}
 	}
 }
 

@@ -27,13 +27,14 @@ func TestMeasurementsHoldTheReportBesideThePlan(t *testing.T) {
 	})
 	r := &report.Report{DirectIO: true, Workloads: []report.Workload{{
 		Name: "seqread", FileSizeBytes: 1 << 30, WindowNanos: 60e9, Read: total, Total: total,
-		Repetitions: []report.Repetition{{WindowNanos: 29e9, IOPS: 49.6, P99Nanos: ptr.To[int64](50)}, {WindowNanos: 31e9, IOPS: 50.4, P99Nanos: ptr.To[int64](60)}},
-		Series:      report.Series{IntervalNanos: 2e9, IOPS: []float64{49.5, 50.5}},
-		Steady:      &report.Steady{State: true, VariationPercent: 3.14},
-		Step:        &report.Step{AtSeconds: 30.6, BeforeIOPS: 3500.4, AfterIOPS: 499.6},
-		Drained:     &report.Drained{Seconds: 1800.2, Step: &report.Step{AtSeconds: 1740, BeforeIOPS: 3500, AfterIOPS: 500}, IOPS: 500, BytesPerSecond: 5e8},
-		Device:      &report.DeviceCounters{ReadOperations: 6000, WriteOperations: 30, ReadBytes: 3000 << 20, WriteBytes: 1 << 20, OtherOperations: 9},
-		CPU:         report.CPU{UserNanos: 1.5e9, SystemNanos: 2e9, BusiestWorkerPercent: 7, RunDelayPercent: 1, ThrottledPercent: 2, StealPercent: 3},
+		Repetitions:    []report.Repetition{{WindowNanos: 29e9, IOPS: 49.6, P99Nanos: ptr.To[int64](50)}, {WindowNanos: 31e9, IOPS: 50.4, P99Nanos: ptr.To[int64](60)}},
+		Series:         report.Series{IntervalNanos: 2e9, IOPS: []float64{49.5, 50.5}},
+		Steady:         &report.Steady{State: true, VariationPercent: 3.14},
+		Step:           &report.Step{AtSeconds: 30.6, BeforeIOPS: 3500.4, AfterIOPS: 499.6},
+		Drained:        &report.Drained{Seconds: 1800.2, Step: &report.Step{AtSeconds: 1740, BeforeIOPS: 3500, AfterIOPS: 500}, IOPS: 500, BytesPerSecond: 5e8},
+		ProbeMeanNanos: ptr.To[int64](4),
+		Device:         &report.DeviceCounters{ReadOperations: 6000, WriteOperations: 30, ReadBytes: 3000 << 20, WriteBytes: 1 << 20, OtherOperations: 9},
+		CPU:            report.CPU{UserNanos: 1.5e9, SystemNanos: 2e9, BusiestWorkerPercent: 7, RunDelayPercent: 1, ThrottledPercent: 2, StealPercent: 3},
 	}}}
 	figures := v1alpha1.Figures{
 		Operations: 3000, Bytes: 3000 << 20, IOPS: 50, ThroughputBytesPerSecond: 52428800,
@@ -54,9 +55,10 @@ func TestMeasurementsHoldTheReportBesideThePlan(t *testing.T) {
 			MinIOPS: 50, MedianIOPS: 50, MaxIOPS: 50,
 			MinP99Nanos: ptr.To[int64](50), MedianP99Nanos: ptr.To[int64](55), MaxP99Nanos: ptr.To[int64](60),
 		},
-		Series: &v1alpha1.Series{IntervalMillis: 2000, IOPS: []int64{50, 51}},
-		Steady: &v1alpha1.Steady{State: "Steady", VariationPermille: 31},
-		Step:   &v1alpha1.Step{AtSeconds: 31, BeforeIOPS: 3500, AfterIOPS: 500},
+		Series:         &v1alpha1.Series{IntervalMillis: 2000, IOPS: []int64{50, 51}},
+		Steady:         &v1alpha1.Steady{State: "Steady", VariationPermille: 31},
+		Step:           &v1alpha1.Step{AtSeconds: 31, BeforeIOPS: 3500, AfterIOPS: 500},
+		ProbeMeanNanos: ptr.To[int64](4),
 		Drained: &v1alpha1.Drained{
 			Seconds: 1800, Step: &v1alpha1.Step{AtSeconds: 1740, BeforeIOPS: 3500, AfterIOPS: 500}, IOPS: 500, ThroughputBytesPerSecond: 5e8,
 		},
