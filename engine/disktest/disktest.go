@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,6 +78,18 @@ func Loop(t testing.TB, dir string, size int64, options ...string) string {
 	device := strings.TrimSpace(string(out))
 	t.Cleanup(func() { Run(t, "losetup", "--detach", device) })
 	return device
+}
+
+// Partition divides a device that was made with "--partscan" into two partitions of bytes each, a mebibyte
+// from its start. It tells the kernel alone, and writes no table.
+func Partition(t testing.TB, device string, bytes int64) (first, second string) {
+	t.Helper()
+	const sector = 512
+	for i := range int64(2) {
+		Run(t, "addpart", device, strconv.FormatInt(i+1, 10),
+			strconv.FormatInt((1<<20+i*bytes)/sector, 10), strconv.FormatInt(bytes/sector, 10))
+	}
+	return device + "p1", device + "p2"
 }
 
 // Mount mounts a device in a directory of its own until the test ends.

@@ -4,12 +4,10 @@
 package volume
 
 import (
-	"fmt"
+	"bytes"
 	"os"
+	"path"
 	"strconv"
-	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/diskbench/diskbench/engine/report"
 )
@@ -17,43 +15,173 @@ import (
 // statSectorBytes is the unit of the kernel's counters, whatever the device's sector.
 const statSectorBytes = 512
 
+// counters read what the kernel has counted at the block devices under a set, and at the machine's
+// other disks. Files and buffer are kept, so that reading costs little.
+type counters struct {
+	// stats are the devices' own, a partition's and not its disk's.
+	stats []*os.File
+	// table is that of all devices.
+	table *os.File
+	// class says what a device of the table is, by its name: a name is looked up once.
+	class map[string]class
+	// seen are the latest operations of each other disk, and others the sum of what was added to them:
+	// a disk that is detached takes nothing away.
+	seen   map[string]int64
+	others int64
+	buffer []byte
+}
+
+type class int
+
+const (
+	// ours is a disk under the set, or a part of one.
+	ours class = iota + 1
+	// other is one of the machine's other disks.
+	other
+	// apart is no disk: a partition, or what the kernel makes of memory, files and other disks.
+	apart
+)
+
 // Counters are what the kernel has counted so far at the block devices under the set, as in
 // Documentation/block/stat.rst, and false where it counts nothing (an overlay, NFS).
+//
+// OtherOperations are the completed reads and writes of the machine's other disks, of which what is added
+// between two calls has a meaning: whole disks alone, without those under the set, even if the set is a
+// partition or a mapped device of them; without loop devices, memory disks (ram, zram), and those that
+// device mapper and md make of others, whose I/O would count twice. What sysfs lists as virtual is none
+// of the machine's disks.
+//
+// It is not for concurrent use.
 func (s *Set) Counters() (report.DeviceCounters, bool) {
-	var sum report.DeviceCounters
-	for _, v := range s.members {
-		if v.device == 0 {
-			return report.DeviceCounters{}, false
-		}
-		text, err := os.ReadFile(fmt.Sprintf("/sys/dev/block/%d:%d/stat", unix.Major(v.device), unix.Minor(v.device)))
-		c, ok := parseStat(string(text))
-		if err != nil || !ok {
-			return report.DeviceCounters{}, false
-		}
-		sum.ReadOperations += c.ReadOperations
-		sum.WriteOperations += c.WriteOperations
-		sum.ReadBytes += c.ReadBytes
-		sum.WriteBytes += c.WriteBytes
+	if s.counters == nil {
+		s.counters = s.openCounters()
 	}
+	c := s.counters
+	if len(c.stats) != len(s.members) {
+		return report.DeviceCounters{}, false
+	}
+	var sum report.DeviceCounters
+	for _, f := range c.stats {
+		one, ok := parseStat(c.read(f))
+		if !ok {
+			return report.DeviceCounters{}, false
+		}
+		sum.ReadOperations += one.ReadOperations
+		sum.WriteOperations += one.WriteOperations
+		sum.ReadBytes += one.ReadBytes
+		sum.WriteBytes += one.WriteBytes
+	}
+	if c.table != nil {
+		c.addOthers(c.read(c.table))
+	}
+	sum.OtherOperations = c.others
 	return sum, true
 }
 
-// parseStat reads "reads merged sectors ticks writes merged sectors ticks ...".
-func parseStat(text string) (report.DeviceCounters, bool) {
-	fields := strings.Fields(text)
-	if len(fields) < 7 {
-		return report.DeviceCounters{}, false
+// openCounters has fewer files than members where the kernel counts nothing.
+func (s *Set) openCounters() *counters {
+	c := &counters{class: map[string]class{}, seen: map[string]int64{}, buffer: make([]byte, 4096)}
+	for _, v := range s.members {
+		dir := sysfsOf(v.device)
+		if dir == "" {
+			continue
+		}
+		f, err := os.Open(path.Join(dir, "stat"))
+		if err != nil {
+			continue
+		}
+		c.stats = append(c.stats, f)
+		for _, disk := range disksUnder(dir) {
+			c.class[disk] = ours
+		}
 	}
+	// Without it, the other disks go uncounted.
+	c.table, _ = os.Open("/proc/diskstats")
+	return c
+}
+
+func (c *counters) close() {
+	if c == nil {
+		return
+	}
+	for _, f := range append(c.stats, c.table) {
+		_ = f.Close() // only read from; of a table that is not there it says so
+	}
+}
+
+// read gives the whole content of a file of the kernel's, which makes it anew for a read at its start. It
+// is valid until the next read, and empty after an error.
+func (c *counters) read(f *os.File) []byte {
+	n := 0
+	for {
+		m, err := f.ReadAt(c.buffer[n:], int64(n))
+		n += m
+		if err != nil { // io.EOF, with what came before
+			return c.buffer[:n]
+		}
+		c.buffer = append(c.buffer, make([]byte, len(c.buffer))...)
+	}
+}
+
+// addOthers reads lines of "major minor name reads merged sectors ticks writes ...".
+func (c *counters) addOthers(table []byte) {
+	for line := range bytes.Lines(table) {
+		var fields [8][]byte
+		n := 0
+		for field := range bytes.FieldsSeq(line) {
+			if n == len(fields) {
+				break
+			}
+			fields[n] = field
+			n++
+		}
+		if n < len(fields) || c.classOf(fields[2]) != other {
+			continue
+		}
+		reads, err1 := strconv.ParseInt(string(fields[3]), 10, 64)
+		writes, err2 := strconv.ParseInt(string(fields[7]), 10, 64)
+		if err1 != nil || err2 != nil {
+			continue
+		}
+		c.count(string(fields[2]), reads+writes)
+	}
+}
+
+// count adds what a disk has done since it was seen last. One that is counted anew was replaced.
+func (c *counters) count(disk string, operations int64) {
+	before := c.seen[disk]
+	if operations < before {
+		before = 0
+	}
+	c.others += operations - before
+	c.seen[disk] = operations
+}
+
+func (c *counters) classOf(name []byte) class {
+	known, ok := c.class[string(name)]
+	if !ok {
+		known = classify("/sys", string(name))
+		c.class[string(name)] = known
+	}
+	return known
+}
+
+// parseStat reads "reads merged sectors ticks writes merged sectors ticks ...".
+func parseStat(text []byte) (report.DeviceCounters, bool) {
 	var n [7]int64
-	for i := range n {
-		v, err := strconv.ParseInt(fields[i], 10, 64)
+	i := 0
+	for field := range bytes.FieldsSeq(text) {
+		v, err := strconv.ParseInt(string(field), 10, 64)
 		if err != nil {
 			return report.DeviceCounters{}, false
 		}
 		n[i] = v
+		if i++; i == len(n) {
+			break
+		}
 	}
 	return report.DeviceCounters{
 		ReadOperations: n[0], ReadBytes: n[2] * statSectorBytes,
 		WriteOperations: n[4], WriteBytes: n[6] * statSectorBytes,
-	}, true
+	}, i == len(n)
 }

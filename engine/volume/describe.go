@@ -5,7 +5,6 @@ package volume
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -26,10 +25,7 @@ func (v *Volume) describeDirectory() error {
 		return v.failure("statfs", err)
 	}
 	v.info.SizeBytes = int64(fs.Blocks) * int64(fs.Frsize)
-	v.info.Device = deviceName(uint64(st.Dev))
-	if v.info.Device != "" {
-		v.device = uint64(st.Dev)
-	}
+	v.describeDisk(uint64(st.Dev))
 	mount, err := mountOf(v.path)
 	if err != nil {
 		return v.failure("find the mount of", err)
@@ -47,9 +43,19 @@ func (v *Volume) describeDevice(rdev uint64) error {
 		return v.failure("find the size of", err)
 	}
 	v.info.SizeBytes = int64(size)
-	v.info.Device = deviceName(rdev)
-	v.device = rdev
+	v.describeDisk(rdev)
 	return nil
+}
+
+// describeDisk describes the block device under the target, where the number is that of one.
+func (v *Volume) describeDisk(device uint64) {
+	dir := sysfsOf(device)
+	if dir == "" {
+		return
+	}
+	v.device = device
+	v.info.Device = filepath.Base(dir)
+	v.info.Queue = queueOf(dir)
 }
 
 // ioctlUint64 is for requests that store 64 bits; those of package unix store an int.
@@ -60,16 +66,6 @@ func ioctlUint64(fd int, request uintptr) (uint64, error) {
 		return 0, e
 	}
 	return value, nil
-}
-
-// deviceName is the kernel's name of a block device, empty for a number that is none, such as
-// that of an overlay.
-func deviceName(dev uint64) string {
-	link, err := os.Readlink(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(dev), unix.Minor(dev)))
-	if err != nil {
-		return ""
-	}
-	return filepath.Base(link)
 }
 
 // mount is a line of /proc/self/mountinfo.

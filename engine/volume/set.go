@@ -18,6 +18,8 @@ type Set struct {
 	members []*Volume
 	// stripe is the bytes on one member before the next one follows; 0 for a single member.
 	stripe int64
+	// counters are open once they were asked for.
+	counters *counters
 }
 
 // OpenSet opens the volumes for one engine alone. Keep or Discard it.
@@ -64,6 +66,8 @@ func (s *Set) Keep() error { return s.each((*Volume).Keep) }
 
 // Discard removes the files, where there are any, and closes everything.
 func (s *Set) Discard() {
+	s.counters.close()
+	s.counters = nil
 	for _, v := range s.members {
 		v.Discard()
 	}
