@@ -168,6 +168,9 @@ func conclude(o options, results *Results, stdout io.Writer) error {
 	for _, line := range machines {
 		fmt.Fprintln(stdout, "\n"+line) //nolint:errcheck // the table was written
 	}
+	for _, line := range results.disturbed() {
+		fmt.Fprintln(stdout, "DISTURBED "+line) //nolint:errcheck // the table was written
+	}
 	missed := results.missed()
 	for _, line := range missed {
 		fmt.Fprintln(stdout, "MISSED "+line) //nolint:errcheck // the table was written

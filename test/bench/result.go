@@ -161,6 +161,17 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("%s against %s: %s of at least %.2f", v.Metric, v.Against, which, v.AtLeast)
 }
 
+// disturbed lists the cases in which other programs did not keep quiet.
+func (r *Results) disturbed() []string {
+	var lines []string
+	for _, c := range r.Cases {
+		if runs := len(c.Rounds) * len(c.Medians); c.Disturbed > 0 {
+			lines = append(lines, fmt.Sprintf("%s: other programs took processor time in %d of %d runs", c.Name, c.Disturbed, runs))
+		}
+	}
+	return lines
+}
+
 // writeTable prints a line for each contestant of each case, in Markdown.
 func (r *Results) writeTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)

@@ -65,6 +65,7 @@ func TestResultsAreKeptFromPieceToPiece(t *testing.T) {
 	a := newResult(goals, time.Now())
 	a.Rounds = rounds(6, constant(1))
 	a.evaluate(goals)
+	a.Disturbed = 3
 	first.add(a)
 	first.add(&Result{Name: "b", Error: "no zram"})
 	if err := first.write(path); err != nil {
@@ -80,6 +81,10 @@ func TestResultsAreKeptFromPieceToPiece(t *testing.T) {
 	want := []string{"a: IOPS against fio: median of at least 2.00", "b: no zram"}
 	if diff := cmp.Diff(want, second.missed()); diff != "" {
 		t.Errorf("missed (-want +got):\n%s", diff)
+	}
+	want = []string{"a: other programs took processor time in 3 of 12 runs"}
+	if diff := cmp.Diff(want, second.disturbed()); diff != "" {
+		t.Errorf("disturbed (-want +got):\n%s", diff)
 	}
 	second.add(&Result{Name: "b"})
 	if len(second.Cases) != 2 || len(second.missed()) != 1 {
