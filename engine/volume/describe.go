@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (v *Volume) describeDirectory() error {
+func (v *member) describeDirectory() error {
 	var st unix.Stat_t
 	var fs unix.Statfs_t
 	if err := unix.Fstat(v.dir, &st); err != nil {
@@ -37,7 +37,7 @@ func (v *Volume) describeDirectory() error {
 	return nil
 }
 
-func (v *Volume) describeDevice(rdev uint64) error {
+func (v *member) describeDevice(rdev uint64) error {
 	size, err := ioctlUint64(v.data, unix.BLKGETSIZE64)
 	if err != nil {
 		return v.failure("find the size of", err)
@@ -48,7 +48,7 @@ func (v *Volume) describeDevice(rdev uint64) error {
 }
 
 // describeDisk describes the block device under the target, where the number is that of one.
-func (v *Volume) describeDisk(device uint64) {
+func (v *member) describeDisk(device uint64) {
 	dir := sysfsOf(device)
 	if dir == "" {
 		return

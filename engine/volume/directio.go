@@ -26,10 +26,10 @@ var memoryFilesystems = []int64{unix.TMPFS_MAGIC, unix.RAMFS_MAGIC, unix.HUGETLB
 var serverFilesystems = []int64{unix.NFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC,
 	unix.CEPH_SUPER_MAGIC, unix.FUSE_SUPER_MAGIC}
 
-// ProveDirectIO makes sure that I/O bypasses the page cache, and finds the sector. The kernel's
+// proveDirectIO makes sure that I/O bypasses the page cache, and finds the sector. The kernel's
 // own statement (statx, Linux 6.1) counts; where there is none, real direct I/O shows itself by
 // refusing a misaligned read.
-func (v *Volume) ProveDirectIO() error {
+func (v *member) proveDirectIO() error {
 	if v.kind == workload.NullDevice {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (v *Volume) ProveDirectIO() error {
 }
 
 // statedSector is what the kernel says: 0 when it says nothing.
-func (v *Volume) statedSector() (int64, error) {
+func (v *member) statedSector() (int64, error) {
 	var st unix.Statx_t
 	if err := unix.Statx(v.data, "", unix.AT_EMPTY_PATH, unix.STATX_DIOALIGN, &st); err != nil {
 		if errors.Is(err, unix.ENOSYS) {
@@ -70,15 +70,17 @@ func (v *Volume) statedSector() (int64, error) {
 }
 
 // probedSector tries reads, and for a file writes to have something to read.
-func (v *Volume) probedSector(fsType int64) (int64, error) {
+func (v *member) probedSector(fsType int64) (int64, error) {
 	buffers, err := ioengine.NewBuffers(2, maxSector)
 	if err != nil {
 		return 0, report.Failf(report.ReasonInternal, "%v", err)
 	}
 	defer buffers.Free() //nolint:errcheck // nothing to be done about it
-	if err := v.extend(buffers.Slot(0, maxSector)); err != nil {
+	shorten, err := v.extend(buffers.Slot(0, maxSector))
+	if err != nil {
 		return 0, err
 	}
+	defer shorten()
 	if _, err := unix.Pread(v.data, buffers.Slot(0, maxSector)[:minSector-1], 1); !errors.Is(err, unix.EINVAL) &&
 		!slices.Contains(serverFilesystems, fsType) {
 		return 0, v.noDirectIO("it accepts a misaligned read, which direct I/O does not")
@@ -92,27 +94,27 @@ func (v *Volume) probedSector(fsType int64) (int64, error) {
 	return 0, v.noDirectIO("no aligned read succeeds")
 }
 
-// extend gives a new file something to read.
-func (v *Volume) extend(block []byte) error {
+// extend gives a file without content something to read, until it is shortened again.
+func (v *member) extend(block []byte) (shorten func(), err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(v.data, &st); err != nil {
-		return v.failure("stat", err)
+		return nil, v.failure("stat", err)
 	}
 	if v.kind == workload.BlockDevice || st.Size > 0 {
-		return nil
+		return func() {}, nil
 	}
 	for at := int64(0); at < 2*maxSector; at += maxSector {
 		if _, err := unix.Pwrite(v.data, block, at); err != nil {
 			if errors.Is(err, unix.EINVAL) {
-				return v.noDirectIO("no aligned write succeeds")
+				return nil, v.noDirectIO("no aligned write succeeds")
 			}
-			return v.failure("write to", err)
+			return nil, v.failure("write to", err)
 		}
 	}
-	return nil
+	return func() { _ = unix.Ftruncate(v.data, 0) }, nil // of no use, it is overwritten all the same
 }
 
-func (v *Volume) noDirectIO(why string) *report.Failure {
+func (v *member) noDirectIO(why string) *report.Failure {
 	return report.Failf(report.ReasonDirectIOUnsupported,
-		"%s has no direct I/O: %s: use a volume on a disk", v.Describe(), why)
+		"%s has no direct I/O: %s: use a volume on a disk", v.describe(), why)
 }

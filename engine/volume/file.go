@@ -4,17 +4,19 @@
 package volume
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"
 )
 
 // File is a new file of a workload's own, beside the one that others share. It has no name, so that
 // the kernel frees it however the process ends.
 type File struct {
-	volume *Volume
+	volume *member
 	fd     int
 }
 
@@ -35,12 +37,25 @@ func (s *Set) NewFile(layout workload.Layout, size int64) (*File, error) {
 		return nil, v.failure("remove "+name+" in", err)
 	}
 	if layout == workload.Preallocated {
-		if err := v.allocate(fd, size); err != nil {
+		if err := f.preallocate(size); err != nil {
 			f.Close()
 			return nil, err
 		}
 	}
 	return f, nil
+}
+
+// preallocate sets the space aside, durably: that is no part of what is measured.
+func (f *File) preallocate(size int64) error {
+	err := f.volume.allocate(f.fd, size)
+	if errors.Is(err, unix.EOPNOTSUPP) {
+		return report.Failf(report.ReasonInvalidPlan, "layout %s: %s (%s) cannot set space aside: use layout %s or %s",
+			workload.Preallocated, f.volume.describe(), f.volume.info.Filesystem, workload.Written, workload.Append)
+	}
+	if err == nil {
+		err = ignoringEINTR(func() error { return unix.Fsync(f.fd) })
+	}
+	return f.volume.allocateFailure(size, err)
 }
 
 // Open opens the file once more, for one worker.

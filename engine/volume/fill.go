@@ -6,6 +6,7 @@ package volume
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 	"sync/atomic"
 
@@ -23,71 +24,62 @@ const (
 	// every disk the presets are meant for.
 	fillChunk   = 1 << 20
 	fillWriters = 8
+	// maxFillWriters bounds the memory for several volumes.
+	maxFillWriters = 32
 )
 
-// Allocate reserves the file's space, so that a full volume shows at once.
-func (v *Volume) Allocate(size int64) error {
-	if v.kind != workload.Directory || size == 0 {
-		return nil
-	}
-	return v.allocate(v.data, size)
+// FillOptions say what is written.
+type FillOptions struct {
+	// Seed of the random data.
+	Seed int64
+	// Seal gives each sector its offset in the address space and a checksum, for reads that are verified.
+	Seal bool
 }
 
-func (v *Volume) allocate(fd int, size int64) error {
-	err := ignoringEINTR(func() error { return unix.Fallocate(fd, 0, 0, size) })
-	switch {
-	case err == nil, errors.Is(err, unix.EOPNOTSUPP):
+// Fill writes at least size bytes of random data over all members at the same time, and makes them
+// durable: reads of blocks never written would be answered without the disk. Progress gets the bytes
+// written so far, at most size, from any goroutine.
+func (s *Set) Fill(ctx context.Context, size int64, o FillOptions, progress func(done int64)) error {
+	if s.members[0].kind == workload.NullDevice {
 		return nil
-	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT), errors.Is(err, unix.EFBIG):
-		return report.Failf(report.ReasonNoSpace, "a file of %d bytes does not fit on %s: %v: ask for less or take a larger volume",
-			size, v.Describe(), err)
-	default:
-		return v.failure("allocate a file in", err)
 	}
-}
-
-// fill writes the data and makes it durable.
-func (v *Volume) fill(ctx context.Context, f *filler) error {
-	if v.kind == workload.NullDevice {
-		return nil
+	f := &filler{set: s, size: size, share: s.share(size), seed: o.Seed, progress: progress}
+	if o.Seal {
+		f.unit = s.sector()
 	}
 	if err := f.run(ctx); err != nil {
 		return err
 	}
-	if err := v.sync(); err != nil {
-		return err
-	}
-	if v.kind == workload.BlockDevice {
-		return v.writeMark(f.size)
-	}
-	return nil
-}
-
-func (v *Volume) sync() error {
-	if err := ignoringEINTR(func() error { return unix.Fsync(v.data) }); err != nil {
-		return v.failure("fsync", err)
+	for _, v := range s.members {
+		if err := v.sync(); err != nil {
+			return err
+		}
+		v.mark.size = f.share
 	}
 	return nil
 }
 
-// filler hands out chunks of the file to its writers.
+// filler hands out chunks of the members, of each in turn, to its writers.
 type filler struct {
-	volume     *Volume
-	size, seed int64
-	// logical gives the offset in the set's address space.
-	logical func(at int64) int64
-	// sector is the unit of seals; 0 for data without.
-	sector int
-	// progress gets the bytes of each chunk.
-	progress   func(int64)
+	set *Set
+	// size is that of the address space, share that of each member.
+	size, share, seed int64
+	// unit of seals; 0 for data without.
+	unit     int
+	progress func(done int64)
+	// next is the number of the next chunk, done the bytes that are written.
 	next, done atomic.Int64
 }
 
 func (f *filler) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	for _, v := range f.set.members {
+		// From here on the device is ours, but not laid out.
+		v.mark = mark{sector: max(f.unit, int(v.sector)), sealed: f.unit > 0}
+	}
 	var writers sync.WaitGroup
-	for range fillWriters {
+	for range min(fillWriters*len(f.set.members), maxFillWriters) {
 		writers.Go(func() {
 			if err := f.write(ctx); err != nil {
 				cancel(err)
@@ -99,7 +91,8 @@ func (f *filler) run(ctx context.Context) error {
 		return failure
 	}
 	if ctx.Err() != nil {
-		return report.Failf(report.ReasonInterrupted, "told to stop while writing the file, at %d of %d bytes", f.done.Load(), f.size)
+		return report.Failf(report.ReasonInterrupted, "told to stop while writing the file, at %d of %d bytes",
+			min(f.done.Load(), f.size), f.size)
 	}
 	return nil
 }
@@ -110,35 +103,92 @@ func (f *filler) write(ctx context.Context) error {
 		return report.Failf(report.ReasonInternal, "%v", err)
 	}
 	defer buffers.Free() //nolint:errcheck // nothing to be done about it
+	members := int64(len(f.set.members))
 	for ctx.Err() == nil {
-		at := f.next.Add(fillChunk) - fillChunk
-		if at >= f.size {
+		n := f.next.Add(1) - 1
+		member, at := n%members, n/members*fillChunk
+		if at >= f.share {
 			return nil
 		}
-		chunk := buffers.Slot(0, int(min(fillChunk, f.size-at)))
-		source := prng.New(f.seed, f.logical(at))
-		source.Fill(chunk)
-		for unit := 0; f.sector > 0 && unit < len(chunk); unit += f.sector {
-			seal.Seal(chunk[unit:unit+f.sector], f.logical(at+int64(unit)), f.sector)
-		}
-		if err := f.volume.writeAll(chunk, at); err != nil {
+		chunk := buffers.Slot(0, int(min(fillChunk, f.share-at)))
+		f.fill(chunk, member, at)
+		if err := f.set.members[member].writeAll(chunk, at); err != nil {
 			return err
 		}
-		f.done.Add(int64(len(chunk)))
-		f.progress(int64(len(chunk)))
+		f.progress(min(f.done.Add(int64(len(chunk))), f.size))
 	}
 	return nil
 }
 
+// Allocate reserves the space of a file of size bytes, so that a full volume shows at once.
+func (s *Set) Allocate(size int64) error {
+	share := s.share(size)
+	return s.each(func(v *member) error {
+		if v.kind != workload.Directory || share == 0 {
+			return nil
+		}
+		// Without, the layout itself finds out.
+		if err := v.allocate(v.data, share); !errors.Is(err, unix.EOPNOTSUPP) {
+			return v.allocateFailure(share, err)
+		}
+		return nil
+	})
+}
+
+func (v *member) allocate(fd int, size int64) error {
+	return ignoringEINTR(func() error { return unix.Fallocate(fd, 0, 0, size) })
+}
+
+func (v *member) allocateFailure(size int64, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT), errors.Is(err, unix.EFBIG):
+		return report.Failf(report.ReasonNoSpace, "a file of %d bytes does not fit on %s: %v: ask for less or take a larger volume",
+			size, v.describe(), err)
+	default:
+		return v.failure("allocate a file in", err)
+	}
+}
+
+// fill makes the data of a chunk at an offset of a member.
+func (f *filler) fill(chunk []byte, member, at int64) {
+	source := prng.New(f.seed, f.set.logical(member, at))
+	source.Fill(chunk)
+	for i := 0; f.unit > 0 && i < len(chunk); i += f.unit {
+		seal.Seal(chunk[i:i+f.unit], f.set.logical(member, at+int64(i)), f.unit)
+	}
+}
+
 // writeAll continues short writes, which signals can cause.
-func (v *Volume) writeAll(b []byte, at int64) error {
+func (v *member) writeAll(b []byte, at int64) error {
 	for len(b) > 0 {
 		n, err := unix.Pwrite(v.data, b, at)
-		if err != nil && !errors.Is(err, unix.EINTR) {
-			return v.failure("lay out the file on", err)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return v.writeFailure(at, err)
+		case n <= 0:
+			return v.writeFailure(at, io.ErrShortWrite)
 		}
-		n = max(n, 0)
 		b, at = b[n:], at+int64(n)
+	}
+	return nil
+}
+
+// writeFailure is that of a write which there should have been room for.
+func (v *member) writeFailure(at int64, err error) *report.Failure {
+	reason, advice := report.ReasonIOError, "the kernel's log says more. A thin volume whose pool is full may fail like this"
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG) {
+		reason, advice = report.ReasonNoSpace, "it has less room than it says, as thin volumes and quotas have: ask for less or take another"
+	}
+	return report.Failf(reason, "cannot write at byte %d of %s: %v: %s", at, v.describe(), err, advice)
+}
+
+func (v *member) sync() error {
+	if err := ignoringEINTR(func() error { return unix.Fsync(v.data) }); err != nil {
+		return v.failure("fsync", err)
 	}
 	return nil
 }

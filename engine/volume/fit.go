@@ -4,6 +4,7 @@
 package volume
 
 import (
+	"fmt"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -31,10 +32,10 @@ type Room struct {
 // nullBytes is the size of what has none.
 const nullBytes = int64(1) << 50
 
-// Room finds the room: of a directory the free space, of a device its size. After OpenPrepared it
+// room finds the room: of a directory the free space, of a device its size. After openPrepared it
 // is the size that was prepared.
-func (v *Volume) Room(prepared bool) (Room, error) {
-	room := Room{Sector: v.sector, Where: v.Describe(), Prepared: prepared}
+func (v *member) room(prepared bool) (Room, error) {
+	room := Room{Sector: v.sector, Where: v.describe(), Prepared: prepared}
 	if v.kind == workload.Directory {
 		var fs unix.Statfs_t
 		if err := unix.Fstatfs(v.dir, &fs); err != nil {
@@ -60,14 +61,9 @@ func (v *Volume) Room(prepared bool) (Room, error) {
 	}
 }
 
-func (v *Volume) preparedSize() (int64, error) {
+func (v *member) preparedSize() (int64, error) {
 	if v.kind == workload.BlockDevice {
-		head, err := v.readHead()
-		if err != nil {
-			return 0, err
-		}
-		size, _ := parseMark(head)
-		return size, nil
+		return v.mark.size, nil
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(v.data, &st); err != nil {
@@ -77,39 +73,65 @@ func (v *Volume) preparedSize() (int64, error) {
 }
 
 // Fit gives the workloads with their effective file sizes, whole numbers of blocks, and the size
-// of the file that holds the largest of those that share it, in whole sectors. A workload with a file
-// of its own needs room beside it. A size that was asked for and does not fit, and a block that is no
-// multiple of the sector, are a *report.Failure.
+// of the file that holds the largest of those that share it, in whole sectors; 0 if none does. A workload
+// with a file of its own needs room beside that: sizes that were asked for come first, and those nobody
+// asked for, of the shared file before those of others, make do with the rest. A size that was asked for
+// and does not fit, and a block that is no multiple of the sector, are a *report.Failure.
 func Fit(ws []workload.Workload, room Room) ([]workload.Workload, int64, error) {
-	fitted, shared := slices.Clone(ws), int64(0)
-	for i := range fitted {
-		if failure := checkSector(fitted[i], room); failure != nil {
+	for _, w := range ws {
+		if failure := checkSector(w, room); failure != nil {
 			return nil, 0, failure
 		}
+	}
+	fitted := slices.Clone(ws)
+	shared := int64(0)
+	for i := range fitted {
 		if fitted[i].OwnFile() {
 			continue
 		}
-		if failure := fit(&fitted[i], room); failure != nil {
+		if failure := fit(&fitted[i], besideOwn(ws, room)); failure != nil {
 			return nil, 0, failure
 		}
 		shared = max(shared, fitted[i].FileSizeBytes)
 	}
 	shared = (shared + room.Sector - 1) / room.Sector * room.Sector
-	beside := room
-	beside.Available = room.Beside
-	if !room.Prepared {
-		beside.Available -= shared
-	}
-	beside.Shrunk = beside.Available / 100 * shrinkPercent
 	for i := range fitted {
 		if !fitted[i].OwnFile() {
 			continue
 		}
-		if failure := fit(&fitted[i], beside); failure != nil {
+		if failure := fit(&fitted[i], besideShared(shared, room)); failure != nil {
 			return nil, 0, failure
 		}
 	}
 	return fitted, shared, nil
+}
+
+// besideOwn is the room that files of their own leave, where their size was asked for, to a shared one
+// whose size was not.
+func besideOwn(ws []workload.Workload, room Room) Room {
+	if room.Prepared {
+		return room
+	}
+	own := int64(0)
+	for _, w := range ws {
+		if w.OwnFile() && !w.ShrinkToFit {
+			own = max(own, w.FileSizeBytes)
+		}
+	}
+	room.Shrunk = max(0, min(room.Shrunk, room.Available-own))
+	return room
+}
+
+// besideShared is the room for a file of its own beside the shared one.
+func besideShared(shared int64, room Room) Room {
+	room.Available = room.Beside
+	if !room.Prepared && shared > 0 {
+		room.Available -= shared
+		room.Where += fmt.Sprintf(" beside the shared file of %d bytes", shared)
+	}
+	room.Available = max(0, room.Available)
+	room.Shrunk = room.Available / 100 * shrinkPercent
+	return room
 }
 
 // fit gives one workload its file size.

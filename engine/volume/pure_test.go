@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,13 +154,14 @@ func TestSignatures(t *testing.T) {
 }
 
 func TestMark(t *testing.T) {
+	want := mark{size: 8 << 30, sector: 4096, sealed: true}
 	sector := make([]byte, 512)
-	copy(sector, makeMark(8<<30))
-	if size, ok := parseMark(sector); !ok || size != 8<<30 {
-		t.Errorf("%d, %v", size, ok)
+	copy(sector, want.encode())
+	if got, ok := parseMark(sector); !ok || got != want {
+		t.Errorf("%+v, %v", got, ok)
 	}
 	for i := range markBytes {
-		damaged := append([]byte(nil), sector...)
+		damaged := slices.Clone(sector)
 		damaged[i] ^= 0x40
 		if _, ok := parseMark(damaged); ok {
 			t.Errorf("with byte %d damaged it still counts", i)
@@ -173,6 +175,58 @@ func TestMark(t *testing.T) {
 	if _, ok := parseMark(sector[:10]); ok {
 		t.Error("ten bytes are no mark")
 	}
+	for _, absurd := range []mark{{size: -1, sector: 512}, {size: 1, sector: 0}, {size: 1, sector: 1000}, {size: 1, sector: 2 * maxSector}} {
+		if _, ok := parseMark(absurd.encode()); ok {
+			t.Errorf("%+v is no mark", absurd)
+		}
+	}
+}
+
+// A device with our mark is free to use, until somebody puts something else there.
+func TestSignaturesBesideAMark(t *testing.T) {
+	for _, tt := range []struct {
+		why    string
+		offset int
+		magic  string
+		want   string
+	}{
+		{"random data of a run may look like ext4", 0x438, "\x53\xef", ""},
+		{"RAID 1.2 leaves the first sector as it is", 4096, mdMagic, "a Linux RAID member"},
+		{"parted keeps the start of the first sector", 510, "\x55\xaa", "an MBR partition table or a FAT filesystem"},
+	} {
+		head := make([]byte, headBytes)
+		copy(head, mark{size: 8 << 20, sector: 512}.encode())
+		copy(head[tt.offset:], tt.magic)
+		if got := signatureOf(head); got != tt.want {
+			t.Errorf("%s: taken for %q, want %q", tt.why, got, tt.want)
+		}
+	}
+}
+
+// Metadata at the end of devices whose size is no multiple of what it is aligned to.
+func TestTailSignatures(t *testing.T) {
+	for _, size := range []int64{64 << 20, 64<<20 + 512, 64<<20 + 7*4096 + 512, 300 << 10, 1 << 40} {
+		for _, s := range tailSignatures {
+			start, tail := tailOf(size)
+			at := size - s.before - size%s.rounded
+			copy(tail[at-start:], s.magic)
+			if got := tailSignatureOf(tail, start, size); got != s.what {
+				t.Errorf("%s, %d bytes before the end of %d, is taken for %q", s.what, s.before, size, got)
+			}
+			tail[at-start] ^= 1
+			if got := tailSignatureOf(tail, start, size); got != "" {
+				t.Errorf("%s, damaged, is taken for %q", s.what, got)
+			}
+		}
+	}
+	if start, tail := tailOf(1024); tailSignatureOf(tail, start, 1024) != "" {
+		t.Error("a tiny device has no room for metadata")
+	}
+}
+
+func tailOf(size int64) (start int64, tail []byte) {
+	start = tailStart(size)
+	return start, make([]byte, size-start)
 }
 
 func TestFindMount(t *testing.T) {

@@ -4,21 +4,20 @@
 package volume
 
 import (
-	"context"
 	"os"
-	"sync/atomic"
+	"strings"
 
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"
 )
 
 // Set is one volume, or several that are striped over (RAID 0), as one address space. Its errors are
-// *report.Failure.
+// *report.Failure. It is for one goroutine at a time.
 type Set struct {
-	members []*Volume
+	members []*member
 	// stripe is the bytes on one member before the next one follows; 0 for a single member.
 	stripe int64
-	// counters are open once they were asked for.
+	// counters are open once they have been asked for.
 	counters *counters
 }
 
@@ -26,7 +25,7 @@ type Set struct {
 func OpenSet(kind workload.TargetKind, paths []string, stripe int64) (*Set, error) {
 	s := &Set{stripe: stripe}
 	for _, path := range paths {
-		v, err := Open(kind, path)
+		v, err := openMember(kind, path)
 		if err != nil {
 			s.Discard()
 			return nil, err
@@ -37,7 +36,7 @@ func OpenSet(kind workload.TargetKind, paths []string, stripe int64) (*Set, erro
 }
 
 // each calls f for one member after another, until the first failure.
-func (s *Set) each(f func(*Volume) error) error {
+func (s *Set) each(f func(*member) error) error {
 	for _, v := range s.members {
 		if err := f(v); err != nil {
 			return err
@@ -49,28 +48,58 @@ func (s *Set) each(f func(*Volume) error) error {
 // Create makes the empty files, in place of what an earlier run that crashed may have left, or checks
 // that the devices carry nothing that would be lost.
 func (s *Set) Create(overwriteDevice bool) error {
-	return s.each(func(v *Volume) error { return v.Create(overwriteDevice) })
+	return s.each(func(v *member) error { return v.create(overwriteDevice) })
 }
 
-// OpenPrepared opens what an earlier Keep of the same set left.
-func (s *Set) OpenPrepared() error { return s.each((*Volume).OpenPrepared) }
+// OpenPrepared opens what an earlier Keep of the same set left. From then on the data of a device is
+// complete, its first sector included.
+func (s *Set) OpenPrepared() error {
+	// All are checked before the first is touched.
+	if err := s.each((*member).openPrepared); err != nil {
+		return err
+	}
+	for i, v := range s.members {
+		if v.kind != workload.BlockDevice {
+			continue
+		}
+		if err := v.unmark(s.logical(int64(i), 0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // ProveDirectIO makes sure that I/O bypasses the page cache, and finds the sectors.
-func (s *Set) ProveDirectIO() error { return s.each((*Volume).ProveDirectIO) }
+func (s *Set) ProveDirectIO() error { return s.each((*member).proveDirectIO) }
 
 // Unlink takes the files' names away while they stay open.
-func (s *Set) Unlink() error { return s.each((*Volume).Unlink) }
+func (s *Set) Unlink() error { return s.each((*member).unlink) }
 
-// Keep gives the completely written files their names, for a later run.
-func (s *Set) Keep() error { return s.each((*Volume).Keep) }
+// Keep leaves the completely written files or devices for a later run, and closes everything. After a
+// failure nothing is left of any, once Discard has been called.
+func (s *Set) Keep() error {
+	if err := s.each((*member).keep); err != nil {
+		return err
+	}
+	s.close()
+	return nil
+}
 
-// Discard removes the files, where there are any, and closes everything.
+// Discard removes the files, where there are any, marks the devices as free to use, and closes
+// everything. Its errors change nothing that the caller could still do.
 func (s *Set) Discard() {
+	for _, v := range s.members {
+		v.discard()
+	}
+	s.close()
+}
+
+func (s *Set) close() {
+	for _, v := range s.members {
+		v.close()
+	}
 	s.counters.close()
 	s.counters = nil
-	for _, v := range s.members {
-		v.Discard()
-	}
 }
 
 // Room is that of the whole address space: as much of each member as the smallest has, in whole stripes.
@@ -78,7 +107,7 @@ func (s *Set) Discard() {
 func (s *Set) Room(prepared bool) (Room, error) {
 	var room Room
 	for i, v := range s.members {
-		r, err := v.Room(prepared)
+		r, err := v.room(prepared)
 		if err != nil {
 			return Room{}, err
 		}
@@ -88,11 +117,17 @@ func (s *Set) Room(prepared bool) (Room, error) {
 		}
 		room.Sector = sector
 	}
-	if n := int64(len(s.members)); n > 1 {
-		room.Available = room.Available / s.stripe * s.stripe * n
-		room.Shrunk = room.Shrunk / s.stripe * s.stripe * n
-	}
+	room.Where = s.Describe()
+	room.Available, room.Shrunk = s.whole(room.Available), s.whole(room.Shrunk)
 	return room, nil
+}
+
+// whole is the address space of members that have so much room each: whole stripes.
+func (s *Set) whole(size int64) int64 {
+	if len(s.members) == 1 {
+		return size
+	}
+	return size / s.stripe * s.stripe * int64(len(s.members))
 }
 
 // share is how much of a size lies on each member: whole stripes.
@@ -104,47 +139,15 @@ func (s *Set) share(size int64) int64 {
 	return (size + row - 1) / row * s.stripe
 }
 
-// Allocate reserves the space of a file of size bytes, so that a full volume shows at once.
-func (s *Set) Allocate(size int64) error {
-	return s.each(func(v *Volume) error { return v.Allocate(s.share(size)) })
-}
-
-// FillOptions say what is written.
-type FillOptions struct {
-	// Seed of the random data.
-	Seed int64
-	// Seal gives each sector its offset and a checksum, for reads that are verified.
-	Seal bool
-}
-
-// Fill writes at least size bytes of random data over all members and makes them durable: reads of
-// blocks never written would be answered without the disk. Progress gets the bytes written so far, at
-// most size, from any goroutine.
-func (s *Set) Fill(ctx context.Context, size int64, o FillOptions, progress func(done int64)) error {
-	share := s.share(size)
-	var all atomic.Int64
-	for i, v := range s.members {
-		f := &filler{volume: v, size: share, seed: o.Seed, logical: s.logical(int64(i))}
-		if o.Seal {
-			f.sector = s.sector()
-		}
-		f.progress = func(bytes int64) { progress(min(all.Add(bytes), size)) }
-		if err := v.fill(ctx, f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// logical gives the offset in the address space of an offset on member i.
-func (s *Set) logical(i int64) func(at int64) int64 {
+// logical gives the offset in the address space of an offset on a member.
+func (s *Set) logical(member, at int64) int64 {
 	if len(s.members) == 1 {
-		return func(at int64) int64 { return at }
+		return at
 	}
-	n := int64(len(s.members))
-	return func(at int64) int64 { return (at/s.stripe*n+i)*s.stripe + at%s.stripe }
+	return (at/s.stripe*int64(len(s.members))+member)*s.stripe + at%s.stripe
 }
 
+// sector is the unit of seals: the largest sector of any member.
 func (s *Set) sector() int {
 	var sector int64
 	for _, v := range s.members {
@@ -177,12 +180,23 @@ func (s *Set) Open(o OpenOptions) ([]*os.File, error) {
 	return files, nil
 }
 
-// Info is what was found of the target: of several volumes, of the first, with the size of all.
+// Info is what was found of the target: of several volumes, of the first, with the size and the sector
+// of the address space. The sector is there after ProveDirectIO.
 func (s *Set) Info() report.Target {
-	info := s.members[0].Info()
-	info.SizeBytes *= int64(len(s.members))
+	info := s.members[0].info
+	for _, v := range s.members {
+		info.SizeBytes = min(info.SizeBytes, v.info.SizeBytes)
+		info.LogicalBlockBytes = max(info.LogicalBlockBytes, v.info.LogicalBlockBytes)
+	}
+	info.SizeBytes = s.whole(info.SizeBytes)
 	return info
 }
 
 // Describe names the target in messages.
-func (s *Set) Describe() string { return s.members[0].Describe() }
+func (s *Set) Describe() string {
+	names := make([]string, len(s.members))
+	for i, v := range s.members {
+		names[i] = v.describe()
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,9 +1,9 @@
 // Copyright The diskbench Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package volume prepares the place that a run measures: a file of its own in a directory, or a
-// block device. It proves direct I/O, fits sizes to the room there is, really writes the data and
-// leaves nothing behind.
+// Package volume prepares the place that a run measures: a file of its own in a directory, a block
+// device, or several of them as one. It proves direct I/O, fits sizes to the room there is, really
+// writes the data, tells what the kernel knows and counts, and leaves nothing behind.
 package volume
 
 import (
@@ -30,8 +30,8 @@ const (
 	shrinkPercent = 80
 )
 
-// Volume is an opened target. Its errors are *report.Failure.
-type Volume struct {
+// member is an opened directory or device. Its errors are *report.Failure.
+type member struct {
 	kind workload.TargetKind
 	path string
 	// dir is the directory, locked against other engines; -1 for a device.
@@ -44,12 +44,15 @@ type Volume struct {
 	device uint64
 	// sector is the alignment that direct I/O asks for.
 	sector int64
-	info   report.Target
+	// mark is what a device is to say once the engine has ended; of sector 0 for one that the engine
+	// has not written to.
+	mark mark
+	info report.Target
 }
 
-// Open opens the target for one engine alone. Close or Discard it.
-func Open(kind workload.TargetKind, path string) (*Volume, error) {
-	v := &Volume{kind: kind, path: path, dir: -1, data: -1}
+// openMember opens the target for one engine alone.
+func openMember(kind workload.TargetKind, path string) (*member, error) {
+	v := &member{kind: kind, path: path, dir: -1, data: -1}
 	var err error
 	switch kind {
 	case workload.BlockDevice:
@@ -60,13 +63,13 @@ func Open(kind workload.TargetKind, path string) (*Volume, error) {
 		err = v.openDirectory()
 	}
 	if err != nil {
-		v.Discard()
+		v.close()
 		return nil, err
 	}
 	return v, nil
 }
 
-func (v *Volume) openDirectory() error {
+func (v *member) openDirectory() error {
 	fd, err := unix.Open(v.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return v.failure("open", err)
@@ -81,7 +84,7 @@ func (v *Volume) openDirectory() error {
 
 // openDevice opens with O_EXCL, which on a block device means: not while it is mounted or
 // otherwise held. The descriptor keeps others from mounting it meanwhile.
-func (v *Volume) openDevice() error {
+func (v *member) openDevice() error {
 	var st unix.Stat_t
 	if err := unix.Stat(v.path, &st); err != nil {
 		return v.failure("stat", err)
@@ -98,11 +101,15 @@ func (v *Volume) openDevice() error {
 		return v.failure("open", err)
 	}
 	v.data = fd
-	return v.describeDevice(st.Rdev)
+	// Some kernels open a read-only device for writing, and refuse the writes.
+	if readOnly, err := unix.IoctlGetInt(fd, unix.BLKROGET); err == nil && readOnly != 0 {
+		return v.failure("open", unix.EROFS)
+	}
+	return v.describeDevice(uint64(st.Rdev))
 }
 
 // openNull makes sure that it is the device that answers at once.
-func (v *Volume) openNull() error {
+func (v *member) openNull() error {
 	fd, err := unix.Open(v.path, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return v.failure("open", err)
@@ -119,9 +126,9 @@ func (v *Volume) openNull() error {
 	return nil
 }
 
-// Create makes the empty file, in place of what an earlier run that crashed may have left, or
+// create makes the empty file, in place of what an earlier run that crashed may have left, or
 // checks that the device carries nothing that would be lost.
-func (v *Volume) Create(overwriteDevice bool) error {
+func (v *member) create(overwriteDevice bool) error {
 	switch v.kind {
 	case workload.BlockDevice:
 		return v.refuseSignature(overwriteDevice)
@@ -148,8 +155,8 @@ func (v *Volume) Create(overwriteDevice bool) error {
 	return nil
 }
 
-// OpenPrepared opens what an earlier Prepare of the same target left.
-func (v *Volume) OpenPrepared() error {
+// openPrepared opens what an earlier keep of the same target left.
+func (v *member) openPrepared() error {
 	switch v.kind {
 	case workload.BlockDevice:
 		return v.readMark()
@@ -173,7 +180,7 @@ func (v *Volume) OpenPrepared() error {
 // refuseHoles makes sure that the prepared file is still completely written. The filesystem
 // answers reads of holes, and of blocks that are only allocated, from memory; SEEK_HOLE finds both.
 // One that knows no holes says that there are none.
-func (v *Volume) refuseHoles() error {
+func (v *member) refuseHoles() error {
 	size, err := unix.Seek(v.data, 0, unix.SEEK_END)
 	if err != nil {
 		return v.failure("find the size of "+FileName+" in", err)
@@ -186,21 +193,25 @@ func (v *Volume) refuseHoles() error {
 	return nil
 }
 
-// Keep gives the completely written file its name, for a later run.
-func (v *Volume) Keep() error {
-	if v.kind == workload.Directory {
-		if err := unix.Renameat(v.dir, partialName, v.dir, FileName); err != nil {
-			return v.failure("name the file in", err)
-		}
-		v.name = ""
+// keep gives the completely written file its name, for a later run; a device gets its mark.
+func (v *member) keep() error {
+	switch v.kind {
+	case workload.BlockDevice:
+		return v.writeMark()
+	case workload.NullDevice:
+		return nil
+	case workload.Directory:
 	}
-	v.Discard()
+	if err := unix.Renameat(v.dir, partialName, v.dir, FileName); err != nil {
+		return v.failure("name the file in", err)
+	}
+	v.name = FileName
 	return nil
 }
 
-// Unlink takes the file's name away while it stays open: from then on the kernel frees it however
+// unlink takes the file's name away while it stays open: from then on the kernel frees it however
 // this process ends, even when it is killed.
-func (v *Volume) Unlink() error {
+func (v *member) unlink() error {
 	if v.name == "" {
 		return nil
 	}
@@ -211,10 +222,15 @@ func (v *Volume) Unlink() error {
 	return nil
 }
 
-// Discard removes the file, where there is one, and closes everything. Its errors change nothing
-// that the caller could still do.
-func (v *Volume) Discard() {
-	_ = v.Unlink()
+// discard removes the file, where there is one; a device that was written to is marked as ours.
+func (v *member) discard() {
+	_ = v.unlink()
+	if v.data >= 0 && v.mark.sector > 0 {
+		_ = v.writeMark()
+	}
+}
+
+func (v *member) close() {
 	for _, fd := range []int{v.data, v.dir} {
 		if fd >= 0 {
 			_ = unix.Close(fd)
@@ -225,9 +241,9 @@ func (v *Volume) Discard() {
 
 // open opens the file or device once more for one worker, so that workers do not contend for one
 // open file's counters. It works through /proc, since the file may have no name any more.
-func (v *Volume) open(o OpenOptions) (*os.File, error) { return v.reopen(v.data, o) }
+func (v *member) open(o OpenOptions) (*os.File, error) { return v.reopen(v.data, o) }
 
-func (v *Volume) reopen(fd int, o OpenOptions) (*os.File, error) {
+func (v *member) reopen(fd int, o OpenOptions) (*os.File, error) {
 	flags := unix.O_RDWR | unix.O_CLOEXEC
 	if !o.Buffered && v.kind != workload.NullDevice {
 		flags |= unix.O_DIRECT
@@ -242,11 +258,8 @@ func (v *Volume) reopen(fd int, o OpenOptions) (*os.File, error) {
 	return os.NewFile(uintptr(opened), filepath.Base(v.path)), nil
 }
 
-// Info is what was found of the target. LogicalBlockBytes is there after ProveDirectIO.
-func (v *Volume) Info() report.Target { return v.info }
-
-// Describe names the target in messages.
-func (v *Volume) Describe() string {
+// describe names the target in messages.
+func (v *member) describe() string {
 	if v.kind == workload.Directory && v.info.Device != "" {
 		return fmt.Sprintf("%s (/dev/%s)", v.path, v.info.Device)
 	}
@@ -254,17 +267,26 @@ func (v *Volume) Describe() string {
 }
 
 // failure turns a system call's error into a reason and a sentence that says what to do.
-func (v *Volume) failure(action string, err error) *report.Failure {
+func (v *member) failure(action string, err error) *report.Failure {
 	what := fmt.Sprintf("cannot %s %s: %v", action, v.path, err)
 	switch {
-	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM), errors.Is(err, unix.EROFS):
+	case errors.Is(err, unix.EROFS):
+		return v.readOnly()
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 		return report.Failf(report.ReasonPermissionDenied,
 			"%s: the engine runs as uid %d, gid %d and has to be able to write there", what, os.Getuid(), os.Getgid())
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV):
 		return report.Failf(report.ReasonTargetNotFound, "%s: give an existing %s", what, v.kind)
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return report.Failf(report.ReasonNoSpace, "%s", what)
+		return report.Failf(report.ReasonNoSpace, "%s: make room, or take a larger volume", what)
 	default:
-		return report.Failf(report.ReasonIOError, "%s", what)
+		return report.Failf(report.ReasonIOError, "%s: the kernel's log may say more", what)
 	}
+}
+
+func (v *member) readOnly() *report.Failure {
+	if v.kind == workload.BlockDevice {
+		return report.Failf(report.ReasonPermissionDenied, "%s is a read-only device: attach it for writing, or take another", v.path)
+	}
+	return report.Failf(report.ReasonPermissionDenied, "%s is mounted read-only: mount it for writing, or take another volume", v.path)
 }

@@ -23,31 +23,32 @@ import (
 
 const mib = 1 << 20
 
-// laidOut is a volume with a completely written file of size bytes.
-func laidOut(t *testing.T, kind workload.TargetKind, path string, size int64) *Volume {
+// laidOut is a set with size completely written bytes.
+func laidOut(t *testing.T, kind workload.TargetKind, path string, size int64) *Set {
 	t.Helper()
-	v := opened(t, kind, path)
-	for _, err := range []error{
-		v.Create(false),
-		v.ProveDirectIO(),
-		v.Allocate(size),
-		fillWith(context.Background(), v, size, func(int64) {}),
+	s := opened(t, kind, path)
+	layOut(t, s, size, FillOptions{Seed: 1})
+	return s
+}
+
+func layOut(t *testing.T, s *Set, size int64, o FillOptions) {
+	t.Helper()
+	for _, step := range []func() error{
+		func() error { return s.Create(false) },
+		s.ProveDirectIO,
+		func() error { return s.Allocate(size) },
+		func() error { return s.Fill(t.Context(), size, o, func(int64) {}) },
 	} {
-		if err != nil {
+		if err := step(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return v
 }
 
-func opened(t *testing.T, kind workload.TargetKind, path string) *Volume {
+// opened is a set of one, not laid out.
+func opened(t *testing.T, kind workload.TargetKind, path string) *Set {
 	t.Helper()
-	v, err := Open(kind, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(v.Discard)
-	return v
+	return openedSet(t, kind, 0, path)
 }
 
 func expectFailure(t *testing.T, err error, reason report.Reason, text string) {
@@ -122,10 +123,11 @@ func TestPreparedFileIsFoundAndThenGone(t *testing.T) {
 	if names := entries(t, dir); len(names) != 0 {
 		t.Errorf("%v are left while running: a killed run would leave them for ever", names)
 	}
-	f, err := v.open(OpenOptions{DSync: true})
+	files, err := v.Open(OpenOptions{DSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	f := files[0]
 	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
 	if err != nil || flags&unix.O_DIRECT == 0 || flags&unix.O_DSYNC == 0 {
 		t.Errorf("reopened with flags %#x, %v; want O_DIRECT and O_DSYNC", flags, err)
@@ -202,7 +204,7 @@ func TestLeftoversAreReplaced(t *testing.T) {
 func TestASecondEngineIsRefused(t *testing.T) {
 	dir := disktest.Dir(t)
 	v := opened(t, workload.Directory, dir)
-	_, err := Open(workload.Directory, dir)
+	_, err := OpenSet(workload.Directory, []string{dir}, 0)
 	expectFailure(t, err, report.ReasonTargetBusy, "another diskbench-engine is at work in "+dir)
 	v.Discard()
 	opened(t, workload.Directory, dir)
@@ -229,7 +231,7 @@ func TestProbedSectorAgreesWithTheStatedOne(t *testing.T) {
 	if err := v.Create(false); err != nil {
 		t.Fatal(err)
 	}
-	stated, err := v.statedSector()
+	stated, err := v.members[0].statedSector()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,10 +239,10 @@ func TestProbedSectorAgreesWithTheStatedOne(t *testing.T) {
 		t.Skip("this kernel or filesystem does not state it")
 	}
 	var fs unix.Statfs_t
-	if err := unix.Fstatfs(v.data, &fs); err != nil {
+	if err := unix.Fstatfs(v.members[0].data, &fs); err != nil {
 		t.Fatal(err)
 	}
-	probed, err := v.probedSector(int64(fs.Type))
+	probed, err := v.members[0].probedSector(int64(fs.Type))
 	if err != nil || probed != stated {
 		t.Errorf("probed %d, %v; stated %d", probed, err, stated)
 	}
@@ -252,7 +254,7 @@ func TestProbeSeesThroughMemory(t *testing.T) {
 	if err := v.Create(false); err != nil {
 		t.Skipf("this kernel refuses O_DIRECT there: %v", err)
 	}
-	_, err := v.probedSector(unix.TMPFS_MAGIC)
+	_, err := v.members[0].probedSector(unix.TMPFS_MAGIC)
 	expectFailure(t, err, report.ReasonDirectIOUnsupported, "it accepts a misaligned read")
 }
 
@@ -276,7 +278,7 @@ func TestMissingTargets(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
-			_, err := Open(tt.kind, tt.path)
+			_, err := OpenSet(tt.kind, []string{tt.path}, 0)
 			expectFailure(t, err, report.ReasonTargetNotFound, tt.text)
 		})
 	}
@@ -287,8 +289,8 @@ func TestInterruptedLayoutSaysHowFarItWas(t *testing.T) {
 	if err := errors.Join(v.Create(false), v.ProveDirectIO()); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	err := fillWith(ctx, v, 64*mib, func(done int64) {
+	ctx, cancel := context.WithCancel(t.Context())
+	err := v.Fill(ctx, 64*mib, FillOptions{Seed: 1}, func(done int64) {
 		if done >= 4*mib {
 			cancel()
 		}
@@ -306,7 +308,7 @@ func TestFullVolume(t *testing.T) {
 	}
 	expectFailure(t, v.Allocate(64*mib), report.ReasonNoSpace, "a file of 67108864 bytes does not fit on "+dir)
 	// Without the reservation the layout itself must notice.
-	expectFailure(t, fillWith(context.Background(), v, 64*mib, func(int64) {}), report.ReasonNoSpace, "no space left on device")
+	expectFailure(t, v.Fill(t.Context(), 64*mib, FillOptions{Seed: 1}, func(int64) {}), report.ReasonNoSpace, "no space left on device")
 	v.Discard()
 	if names := entries(t, dir); slices.Contains(names, partialName) {
 		t.Errorf("%v are left", names)
@@ -348,7 +350,7 @@ func TestDevice(t *testing.T) {
 		t.Errorf("found %+v", info)
 	}
 	expectFailure(t, v.OpenPrepared(), report.ReasonTargetNotFound, "was not prepared")
-	_, err := Open(workload.BlockDevice, device)
+	_, err := OpenSet(workload.BlockDevice, []string{device}, 0)
 	expectFailure(t, err, report.ReasonDeviceInUse, "is mounted or held")
 	v.Discard()
 
@@ -379,11 +381,6 @@ func TestDeviceInUseIsRefused(t *testing.T) {
 	v.Discard()
 
 	disktest.Mount(t, device)
-	_, err := Open(workload.BlockDevice, device)
+	_, err := OpenSet(workload.BlockDevice, []string{device}, 0)
 	expectFailure(t, err, report.ReasonDeviceInUse, device+" is mounted or held")
-}
-
-func fillWith(ctx context.Context, v *Volume, size int64, progress func(int64)) error {
-	s := &Set{members: []*Volume{v}}
-	return s.Fill(ctx, size, FillOptions{Seed: 1}, progress)
 }
