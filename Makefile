@@ -40,10 +40,11 @@ clean: ## Delete what was built in the checkout. The cache stays.
 ##@ Build
 
 .PHONY: build
-build: ## Build the static binaries bin/manager and bin/diskbench-engine.
+build: ## Build the static binaries bin/manager, bin/diskbench-engine and bin/kubectl-diskbench.
 	@mkdir -p bin
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/manager ./cmd/manager
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/diskbench-engine ./cmd/engine
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/kubectl-diskbench ./cmd/kubectl-diskbench
 
 .PHONY: image
 image: build ## Put the image into dist/image.tar, without docker, for the local cluster or ctr import.
