@@ -19,8 +19,8 @@ import (
 // mark is what the first sector of a device says while no engine is at work on it: that its data is
 // nobody's, and how much was laid out. While an engine is at work the sector holds data like any
 // other, so that all of the device can be written and verified; Discard puts the mark back. After an
-// engine that was killed it is missing: the device is not prepared then, and with some luck, one in
-// about 30,000, its random data looks like a file system's and has to be allowed to be overwritten.
+// engine that was killed it is missing, and the device is not prepared then. It is free to use all the
+// same: random data holds no signature.
 //
 // On the device it is the magic, size in bytes (64 bits), sector in bytes (32), sealed (32, 0 or 1),
 // all little endian, and the CRC-32 of these. The rest of the sector is zero, so that it looks like
@@ -68,7 +68,7 @@ func parseMark(head []byte) (mark, bool) {
 	return m, true
 }
 
-// readMark checks that the device was prepared.
+// readMark checks that the device was prepared, and that nobody has put something else there since.
 func (v *member) readMark() error {
 	head, err := v.readAt(0, headBytes)
 	if err != nil {
@@ -78,6 +78,10 @@ func (v *member) readMark() error {
 	if !ok || m.size == 0 {
 		return report.Failf(report.ReasonTargetNotFound,
 			"%s was not prepared: lay it out with diskbench-engine prepare, or run without --prepared", v.path)
+	}
+	if what := signatureOf(head); what != "" {
+		return report.Failf(report.ReasonDeviceInUse, "%s was prepared, and carries %s since, which would be destroyed: "+
+			"use an empty device, or prepare it again with --overwrite-device", v.path, what)
 	}
 	v.mark = m
 	return nil

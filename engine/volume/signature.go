@@ -5,6 +5,7 @@ package volume
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"github.com/diskbench/diskbench/engine/report"
 )
@@ -17,43 +18,61 @@ const (
 )
 
 // signatures are what the first bytes of a device in use look like, from the formats' own
-// descriptions (as in util-linux's libblkid). Those of two bytes come last.
+// descriptions (as in util-linux's libblkid). An engine that is killed leaves random data there, which has
+// the magic of two bytes once in 2^16 devices: these hold only if the kernel would take the rest as well.
+// Of the others the shortest have four bytes.
 var signatures = []struct {
 	what   string
 	offset int
 	magic  string
+	// holds looks at the rest; nil for a magic that is long enough.
+	holds func(head []byte) bool
 }{
-	{"an XFS filesystem", 0, "XFSB"},
-	{"a Btrfs filesystem", 0x10040, "_BHRfS_M"},
-	{"an F2FS filesystem", 1024, "\x10\x20\xF5\xF2"},
-	{"a SquashFS filesystem", 0, "hsqs"},
-	{"an NTFS filesystem", 3, "NTFS    "},
-	{"an exFAT filesystem", 3, "EXFAT   "},
-	{"an ISO 9660 filesystem", 32769, "CD001"},
-	{"a LUKS volume", 0, "LUKS\xba\xbe"},
-	{"an LVM physical volume", 0, "LABELONE"},
-	{"an LVM physical volume", 512, "LABELONE"},
-	{"an LVM physical volume", 1024, "LABELONE"},
-	{"an LVM physical volume", 1536, "LABELONE"},
-	{"a Linux RAID member", 0, mdMagic},
-	{"a Linux RAID member", 4096, mdMagic},
-	{"swap space", 4096 - 10, "SWAPSPACE2"},
-	{"swap space", 65536 - 10, "SWAPSPACE2"},
-	{"a bcache device", 4096 + 24, "\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81"},
-	{"a bcachefs filesystem", 4096 + 24, "\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef"},
-	{"a Ceph OSD", 0, "bluestore block device"},
-	{"an Oracle ASM disk", 32, "ORCLDISK"},
-	{"an EROFS filesystem", 1024, "\xe2\xe1\xf5\xe0"},
-	{"a JFS filesystem", 32768, "JFS1"},
-	{"a ZFS pool", 131072, "\x0c\xb1\xba\x00\x00\x00\x00\x00"},
-	{"a GPT partition table", 512, "EFI PART"},
-	{"a GPT partition table", 4096, "EFI PART"},
-	{"an ext2, ext3 or ext4 filesystem", 0x438, "\x53\xEF"},
-	{"an MBR partition table or a FAT filesystem", 510, "\x55\xAA"},
+	{"an XFS filesystem", 0, "XFSB", nil},
+	{"a Btrfs filesystem", 0x10040, "_BHRfS_M", nil},
+	{"an F2FS filesystem", 1024, "\x10\x20\xF5\xF2", nil},
+	{"a SquashFS filesystem", 0, "hsqs", nil},
+	{"an NTFS filesystem", 3, "NTFS    ", nil},
+	{"an exFAT filesystem", 3, "EXFAT   ", nil},
+	{"an ISO 9660 filesystem", 32769, "CD001", nil},
+	{"a LUKS volume", 0, "LUKS\xba\xbe", nil},
+	{"an LVM physical volume", 0, "LABELONE", nil},
+	{"an LVM physical volume", 512, "LABELONE", nil},
+	{"an LVM physical volume", 1024, "LABELONE", nil},
+	{"an LVM physical volume", 1536, "LABELONE", nil},
+	{"a Linux RAID member", 0, mdMagic, nil},
+	{"a Linux RAID member", 4096, mdMagic, nil},
+	{"swap space", 4096 - 10, "SWAPSPACE2", nil},
+	{"swap space", 65536 - 10, "SWAPSPACE2", nil},
+	{"a bcache device", 4096 + 24, "\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81", nil},
+	{"a bcachefs filesystem", 4096 + 24, "\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef", nil},
+	{"a Ceph OSD", 0, "bluestore block device", nil},
+	{"an Oracle ASM disk", 32, "ORCLDISK", nil},
+	{"an EROFS filesystem", 1024, "\xe2\xe1\xf5\xe0", nil},
+	{"a JFS filesystem", 32768, "JFS1", nil},
+	{"a ZFS pool", 131072, "\x0c\xb1\xba\x00\x00\x00\x00\x00", nil},
+	{"a GPT partition table", 512, "EFI PART", nil},
+	{"a GPT partition table", 4096, "EFI PART", nil},
+	{"an ext2, ext3 or ext4 filesystem", 0x438, "\x53\xEF", holdsExt},
+	{"an MBR partition table or a FAT filesystem", 510, "\x55\xAA", holdsBootSector},
 }
 
-// weakBytes is the length of a magic that random data happens to have.
-const weakBytes = 2
+// holdsExt knows that Linux mounts no ext2, ext3 or ext4 with blocks above 64 KiB: the binary logarithm of
+// their KiB is 32 bits at 24 of the superblock, which is at 1024.
+func holdsExt(head []byte) bool { return binary.LittleEndian.Uint32(head[1024+24:]) <= 6 }
+
+// holdsBootSector knows what Linux' block/partitions/msdos.c and fs/fat/inode.c ask of a sector that ends
+// with 55 AA. In a partition table the first byte of each of the four entries is 0, or 80 hex for the one to
+// boot from. FAT has a sector of 512 to 4096 bytes, reserved sectors, tables, and a kind of medium.
+func holdsBootSector(head []byte) bool {
+	table := true
+	for entry := 446; entry < 510; entry += 16 {
+		table = table && head[entry]&^0x80 == 0
+	}
+	sector, reserved, tables, medium := binary.LittleEndian.Uint16(head[11:]), binary.LittleEndian.Uint16(head[14:]), head[16], head[21]
+	return table || sector >= 512 && sector <= 4096 && sector&(sector-1) == 0 &&
+		reserved > 0 && tables > 0 && (medium == 0xf0 || medium >= 0xf8)
+}
 
 // mdMagic is that of Linux' software RAID; mdMagicBig as version 0.90 has it on big-endian machines.
 const (
@@ -121,17 +140,12 @@ func (v *member) tailSignature() (string, error) {
 // tailStart is a multiple of every sector.
 func tailStart(size int64) int64 { return max(0, size-tailBytes) &^ (maxSector - 1) }
 
-// signatureOf names what the head of a device says it carries, empty if nothing known. A device with
-// our mark is free to use, unless somebody has put a format there since that leaves the mark alone
-// (RAID 1.2, bcache, a partition table by parted). The one whose magic of two bytes our own data
-// behind the mark may happen to have, ext4, overwrites the mark.
+// signatureOf names what the head of a device says it carries, empty if nothing known. Our mark makes no
+// difference: what is put on a marked device may leave the first sector alone (RAID 1.2, bcache, a
+// partition table by parted).
 func signatureOf(head []byte) string {
-	m, ours := parseMark(head)
 	for _, s := range signatures {
-		if ours && len(s.magic) <= weakBytes && s.offset >= m.sector {
-			continue
-		}
-		if hasAt(head, int64(s.offset), s.magic) {
+		if hasAt(head, int64(s.offset), s.magic) && (s.holds == nil || s.holds(head)) {
 			return s.what
 		}
 	}
