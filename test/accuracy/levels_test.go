@@ -17,7 +17,7 @@ import (
 
 const (
 	burst, base = 3500, 500
-	levelDepth  = 256
+	levelDepth  = 768 // two slices of the burst
 )
 
 // fallingCap measures a workload of which the cap falls so long after the window's start.
