@@ -328,7 +328,10 @@ func TestNewFile(t *testing.T) {
 			allocated.Close()
 			grows.Close()
 			expectFree(t, dir, before-mib)
-			_, err = s.NewFile(workload.Preallocated, 1<<40)
+			tooLarge, err := s.NewFile(workload.Preallocated, 1<<40)
+			if err == nil {
+				tooLarge.Close()
+			}
 			failed(t, err, report.ReasonNoSpace, "a file of 1099511627776 bytes does not fit on "+dir)
 		})
 	}
