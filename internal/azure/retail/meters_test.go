@@ -87,6 +87,7 @@ func TestToPrices(t *testing.T) {
 		{"another region", []item{with(p10, func(i *item) { i.ArmRegionName = "northeurope2" })}, nil, ""},
 		{"below 0", []item{with(p10, func(i *item) { i.RetailPrice = "-1" })}, nil, "-1 is no price"},
 		{"no price at all", []item{with(p10, func(i *item) { i.RetailPrice = "" })}, nil, `"" is no number`},
+		{"a number of kilobytes", []item{with(p10, func(i *item) { i.RetailPrice = "1e2000" })}, nil, "1e2000 is no price"},
 		{"a number of gigabytes", []item{with(p10, func(i *item) { i.RetailPrice = "1e2000000000" })}, nil, "1e2000000000"},
 		{"a number as long as the page", []item{with(p10, func(i *item) { i.RetailPrice = json.Number(strings.Repeat("9", 1000)) })}, nil, "a number of 1000 characters"},
 	} {

@@ -88,6 +88,10 @@ func TestSource(t *testing.T) {
 	}
 	at.step(14 * time.Minute)
 	_, _ = s.Prices("northeurope", "USD")
+	time.Sleep(100 * time.Millisecond) // A request would take less.
+	if server.requests() != asked+1 {
+		t.Error("the API was asked again before the pause ended")
+	}
 	at.step(2 * time.Minute)
 	_, got = eventually(t, s, "northeurope", func(s Status) bool { return s.Err == nil })
 	if got.Age != 0 || server.requests() != asked+1+len(queries) {
@@ -105,9 +109,7 @@ func TestNeverBlocks(t *testing.T) {
 	})
 	s := running(t, server, at)
 	_, _ = s.Prices("northeurope", "USD")
-	for server.requests() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, s, "northeurope", func(Status) bool { return server.requests() > 0 })
 	begin := time.Now()
 	_, got := s.Prices("northeurope", "USD")
 	if took := time.Since(begin); took > time.Second || got.From != Catalog {
