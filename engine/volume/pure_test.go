@@ -27,7 +27,7 @@ func TestFit(t *testing.T) {
 			Streams: []workload.Stream{{BlockSizeBytes: block, Threads: 4, Range: workload.Whole}},
 		}
 	}
-	roomy := Room{Available: 10 * gib, Shrunk: 8 * gib, Sector: 512, Where: "/data"}
+	roomy := Room{Available: 10 * gib, Shrunk: 8 * gib, Beside: 10 * gib, Sector: 512, Where: "/data"}
 	tight := Room{Available: gib, Shrunk: gib / 100 * 80, Sector: 512, Where: "/data"}
 	tests := []struct {
 		why   string
@@ -40,6 +40,8 @@ func TestFit(t *testing.T) {
 		{"a default shrinks to 80%, in whole blocks", tight, []workload.Workload{load(1<<20, 4*gib, true)}, []int64{819 << 20}, 819 << 20},
 		{"a size that was asked for may fill the volume", tight, []workload.Workload{load(4096, gib, false)}, []int64{gib}, gib},
 		{"the file holds the largest", roomy, []workload.Workload{load(4096, gib, true), load(4096, 2*gib, false)}, []int64{gib, 2 * gib}, 2 * gib},
+		{"a default leaves room for a file of its own that was asked for", roomy,
+			[]workload.Workload{load(4096, 20*gib, true), ownFile(load(4096, 3*gib, false))}, []int64{7 * gib, 3 * gib}, 7 * gib},
 		{"a size that is no whole number of blocks", roomy, []workload.Workload{load(4096, 10_000_000, false)}, []int64{9_998_336}, 9_998_336},
 	}
 	for _, tt := range tests {
@@ -56,7 +58,7 @@ func TestFit(t *testing.T) {
 				t.Errorf("file of %d, want %d; %s", file, tt.file, diff)
 			}
 			// A later process finds only the file: it has to come to the same sizes.
-			again, size, err := Fit(tt.loads, Room{Available: file, Shrunk: file, Sector: 512, Prepared: true})
+			again, size, err := Fit(tt.loads, Room{Available: file, Shrunk: file, Beside: tt.room.Beside - file, Sector: 512, Prepared: true})
 			if err != nil || size != file {
 				t.Errorf("in the prepared file: %d, %v", size, err)
 			}
@@ -65,6 +67,11 @@ func TestFit(t *testing.T) {
 			}
 		})
 	}
+}
+
+func ownFile(w workload.Workload) workload.Workload {
+	w.Layout = workload.Preallocated
+	return w
 }
 
 func TestFitRefuses(t *testing.T) {

@@ -246,6 +246,9 @@ func TestProbedSectorAgreesWithTheStatedOne(t *testing.T) {
 	if err != nil || probed != stated {
 		t.Errorf("probed %d, %v; stated %d", probed, err, stated)
 	}
+	if size, err := v.members[0].preparedSize(); err != nil || size != 0 {
+		t.Errorf("the probe has left %d bytes, %v", size, err)
+	}
 }
 
 func TestProbeSeesThroughMemory(t *testing.T) {
