@@ -29,7 +29,6 @@ type session struct {
 	sets []*volume.Set
 	// workloads have their effective file sizes.
 	workloads []workload.Workload
-	sector    int64
 	ioEngine  workload.IOEngine
 	fallbacks []report.Fallback
 	// stuck says that I/O never came back: what the kernel still uses must stay.
@@ -161,6 +160,7 @@ func (s *session) discard() {
 // fit finds file sizes with which all sets can be measured alike.
 func (s *session) fit(prepared bool) (int64, error) {
 	var room volume.Room
+	var sector int64
 	for i, set := range s.sets {
 		r, err := set.Room(prepared)
 		if err != nil {
@@ -169,9 +169,9 @@ func (s *session) fit(prepared bool) (int64, error) {
 		if i == 0 || r.Available < room.Available {
 			room = r
 		}
-		s.sector = max(s.sector, r.Sector)
+		sector = max(sector, r.Sector)
 	}
-	room.Sector = s.sector
+	room.Sector = sector
 	var size int64
 	var err error
 	s.workloads, size, err = volume.Fit(s.plan.Workloads, room)
@@ -314,9 +314,10 @@ func (s *session) probeLatency(ctx context.Context, w workload.Workload, progres
 }
 
 func (s *session) measureOnce(ctx context.Context, w workload.Workload, repetition int, progress func(Event)) (*measured, error) {
+	set := s.sets[s.plan.Set(repetition)]
 	c, err := newCrew(assignment{
-		workload: w, repetition: repetition, set: s.sets[s.plan.Set(repetition)], stripe: s.plan.StripeSizeBytes,
-		sector: s.sector, sealed: s.plan.Verifies(), ioEngine: s.ioEngine, drain: defaultDrain,
+		workload: w, repetition: repetition, set: set, stripe: s.plan.StripeSizeBytes,
+		sector: set.Info().LogicalBlockBytes, sealed: s.plan.Verifies(), ioEngine: s.ioEngine, drain: defaultDrain,
 		progress: measuring(progress, w, repetition+1, s.plan.Repetitions),
 	})
 	if err != nil {

@@ -193,3 +193,14 @@ func TestInterruptedLayoutOfADevice(t *testing.T) {
 	write(t, device, 0x438, "\x53\xef") // as chance may have it
 	run(t, p, false)
 }
+
+// Sets whose disks differ in their sectors are each verified by their own.
+func TestVerifySetsOfDifferentSectors(t *testing.T) {
+	p := loadOn(50, true, disktest.Loop(t, disktest.MemoryDir(t), 16*mib))
+	p.Sets = append(p.Sets, []string{disktest.Loop(t, disktest.MemoryDir(t), 16*mib, "--sector-size", "4096")})
+	p.Repetitions = 2
+	if err := engine.Prepare(t.Context(), p, engine.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	run(t, p, true)
+}
