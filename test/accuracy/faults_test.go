@@ -144,6 +144,10 @@ func TestFailingFilesystem(t *testing.T) {
 // Kubernetes gives a container to end. Its process is gone as soon as the kernel lets it go, which for
 // I/O that a filesystem has already taken may not be before the answer.
 func TestHangingTarget(t *testing.T) {
+	// Before the parallel tests begin, which the compiler would disturb.
+	if _, err := engineBinary(); err != nil {
+		t.Fatal(err)
+	}
 	t.Parallel() // it is nothing but waiting
 	tests := []struct {
 		name, why       string
