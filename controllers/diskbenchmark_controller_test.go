@@ -510,7 +510,7 @@ var _ = Describe("A failing run", func() {
 		}, v1alpha1.ReasonInterrupted, "deleted"),
 		Entry("the phase lasts too long", func(_ context.Context, w *world, _ *corev1.Pod) {
 			w.clock.step(time.Hour)
-		}, v1alpha1.ReasonRunningTimedOut, "timeouts.runningSeconds (363)"),
+		}, v1alpha1.ReasonRunningTimedOut, "timeouts.runningSeconds (368)"),
 	)
 
 	DescribeTable("ends before the engine starts",
