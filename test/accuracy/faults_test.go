@@ -48,14 +48,20 @@ func (o *output) String() string {
 	return o.b.String()
 }
 
-// start runs the engine on a target for up to half a minute.
-func start(t *testing.T, target string, args ...string) *command {
+// binary is the path of the command.
+func binary(t *testing.T) string {
 	t.Helper()
 	path, err := engineBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &command{Cmd: exec.Command(path, append([]string{"run", "--path", target, "--pattern", "random", "--block-size", "4Ki",
+	return path
+}
+
+// start runs the engine on a target for up to half a minute.
+func start(t *testing.T, target string, args ...string) *command {
+	t.Helper()
+	c := &command{Cmd: exec.Command(binary(t), append([]string{"run", "--path", target, "--pattern", "random", "--block-size", "4Ki",
 		"--file-size", "16Mi", "--warmup", "0s", "--duration", "30s", "--progress", "json", "-o", "json"}, args...)...)}
 	c.Stdout, c.Stderr = &c.out, &c.log
 	if err := c.Start(); err != nil {
@@ -144,10 +150,7 @@ func TestFailingFilesystem(t *testing.T) {
 // Kubernetes gives a container to end. Its process is gone as soon as the kernel lets it go, which for
 // I/O that a filesystem has already taken may not be before the answer.
 func TestHangingTarget(t *testing.T) {
-	// Before the parallel tests begin, which the compiler would disturb.
-	if _, err := engineBinary(); err != nil {
-		t.Fatal(err)
-	}
+	binary(t)    // before the parallel tests begin, which the compiler would disturb
 	t.Parallel() // it is nothing but waiting
 	tests := []struct {
 		name, why       string
