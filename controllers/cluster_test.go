@@ -4,6 +4,7 @@
 package controllers_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -261,7 +262,7 @@ func (w *world) bind(ctx context.Context, claim *corev1.PersistentVolumeClaim, p
 				Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID,
 			},
 			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{
-				Driver: "disk.example.test", VolumeHandle: "/disks/" + claim.Name,
+				Driver: cmp.Or(w.driver, "disk.example.test"), VolumeHandle: "/disks/" + claim.Name, VolumeAttributes: w.attributes,
 			}},
 		},
 	}

@@ -58,6 +58,8 @@ type DiskBenchmarkReconciler struct {
 	EngineImage string
 	// MaxConcurrentRuns is how many runs may go on at a time in the whole cluster; at least 1.
 	MaxConcurrentRuns int
+	// Catalogs tell what is known of disks and prices; nil leaves costs and limits out.
+	Catalogs *Catalogs
 	// PollInterval replaces the intervals of this package when it is set.
 	PollInterval time.Duration
 	// SkipNameValidation lets several managers of one process have the controller.
@@ -76,6 +78,7 @@ type DiskBenchmarkReconciler struct {
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=nodes;persistentvolumes,verbs=get
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get;list;watch
+// +kubebuilder:rbac:groups=storage.k8s.io,resources=volumeattributesclasses,verbs=get
 
 // Reconcile takes a DiskBenchmark one step further.
 func (r *DiskBenchmarkReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
@@ -115,6 +118,12 @@ func (r *DiskBenchmarkReconciler) store(ctx context.Context, o lifecycle.Observa
 	after := before.DeepCopy()
 	after.Status = lifecycle.Status(o, d)
 	result := ctrl.Result{RequeueAfter: r.nextLook(o.Now, d)}
+	if result.RequeueAfter == 0 && o.Prices != nil && len(after.Status.Measurements) > 0 {
+		result.RequeueAfter = o.Prices.NewerAfter
+		if r.PollInterval > 0 {
+			result.RequeueAfter = min(result.RequeueAfter, r.PollInterval)
+		}
+	}
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {
 		return result, nil
 	}
@@ -152,7 +161,7 @@ func (r *DiskBenchmarkReconciler) nextLook(now time.Time, d lifecycle.Decision) 
 
 // SetupWithManager adds the reconciler to a manager.
 func (r *DiskBenchmarkReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(mgr).
+	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.DiskBenchmark{}).
 		Owns(&batchv1.Job{}).
 		Owns(&corev1.PersistentVolumeClaim{}).
@@ -162,8 +171,16 @@ func (r *DiskBenchmarkReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: concurrentReconciles,
 			SkipNameValidation:      &r.SkipNameValidation,
-		}).
-		Complete(r)
+		})
+	if r.Catalogs != nil && r.Catalogs.Overlay.Name != "" {
+		b = b.Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.measuredBenchmarks))
+	}
+	return b.Complete(r)
+}
+
+// measuredBenchmarks have figures, from which costs and limits follow with the catalog.
+func (r *DiskBenchmarkReconciler) measuredBenchmarks(ctx context.Context, _ client.Object) []reconcile.Request {
+	return r.requests(ctx, func(b *v1alpha1.DiskBenchmark) bool { return len(b.Status.Measurements) > 0 })
 }
 
 // benchmarkOfPod finds a pod's DiskBenchmark by label: its owner is the Job.

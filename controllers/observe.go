@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -40,11 +41,14 @@ func (r *DiskBenchmarkReconciler) observe(ctx context.Context, b *v1alpha1.DiskB
 		return o, err
 	}
 	o.Plan, o.PlanErr = plan.Build(&b.Spec)
+	if o.Prices, err = r.prices(ctx, b); err != nil {
+		return o, err
+	}
 	if settled(b) || b.Status.Run == nil {
 		return o, nil
 	}
 	for _, read := range []func(context.Context, *lifecycle.Observation) error{
-		r.observeJob, r.observeClaims, r.observeClass, r.observePods, r.observeVolumes, r.observeNode,
+		r.observeJob, r.observeClaims, r.observeClass, r.observeAttributesClass, r.observePods, r.observeVolumes, r.observeNode,
 		r.observeEvents, r.observeSlot, r.observeClaimUsers,
 	} {
 		if err := read(ctx, &o); err != nil {
@@ -173,6 +177,25 @@ func (r *DiskBenchmarkReconciler) observeClass(ctx context.Context, o *lifecycle
 	ok, err := r.get(ctx, "", *name, class)
 	if ok {
 		o.Class = class
+	}
+	return err
+}
+
+// observeAttributesClass reads the VolumeAttributesClass of the claims, until its parameters are recorded.
+// A cluster may be too old to know of any.
+func (r *DiskBenchmarkReconciler) observeAttributesClass(ctx context.Context, o *lifecycle.Observation) error {
+	claims, run := claimsInUse(o), o.Benchmark.Status.Run
+	if len(claims) == 0 || claims[0].Spec.VolumeAttributesClassName == nil || run.VolumeAttributesParameters != nil || run.Outcome != "" {
+		return nil
+	}
+	class := &storagev1.VolumeAttributesClass{}
+	ok, err := r.getIfAllowed(ctx, o, *claims[0].Spec.VolumeAttributesClassName, class,
+		"the operator may not read VolumeAttributesClasses: what they change of the disk is unknown")
+	if meta.IsNoMatchError(err) {
+		return nil
+	}
+	if ok {
+		o.AttributesClass = class
 	}
 	return err
 }

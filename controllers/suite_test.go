@@ -16,7 +16,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -25,6 +27,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/diskbench/diskbench/controllers"
+	"github.com/diskbench/diskbench/internal/azure/catalog/embedded"
+	"github.com/diskbench/diskbench/internal/azure/retail"
 )
 
 const (
@@ -119,8 +123,13 @@ type world struct {
 	clock     *offsetClock
 	limit     int           // of runs at a time
 	client    client.Client // the operator's, where a test makes its requests fail
-	stop      context.CancelFunc
-	stopped   chan struct{}
+	// driver of the volumes, and their attributes, where they matter.
+	driver     string
+	attributes map[string]string
+	// retail is the address of a price API; empty leaves prices to the catalog.
+	retail  string
+	stop    context.CancelFunc
+	stopped chan struct{}
 }
 
 // newWorld makes a namespace that enforces PodSecurity "restricted": what the operator creates has
@@ -132,16 +141,38 @@ func newWorld(ctx context.Context) *world {
 	}}
 	Expect(k8s.Create(ctx, ns)).To(Succeed())
 	w := &world{namespace: ns.Name, clock: &offsetClock{}, limit: 1}
+	allowCatalog(ctx, ns.Name)
 	keepInvariants(w.namespace)
 	collectGarbage(w.namespace)
 	DeferCleanup(w.stopOperator)
 	return w
 }
 
+// overlay is the ConfigMap of a user's catalog.
+func (w *world) overlay() types.NamespacedName {
+	return types.NamespacedName{Namespace: w.namespace, Name: "diskbench-catalog"}
+}
+
+// allowCatalog gives the operator the rights of config/rbac/catalog_role.yaml in its namespace, and no
+// others on ConfigMaps.
+func allowCatalog(ctx context.Context, namespace string) {
+	data, err := os.ReadFile("../config/rbac/catalog_role.yaml")
+	Expect(err).NotTo(HaveOccurred())
+	role := &rbacv1.Role{}
+	Expect(yaml.UnmarshalStrict(data, role)).To(Succeed())
+	role.Namespace = namespace
+	Expect(k8s.Create(ctx, role)).To(Succeed())
+	Expect(k8s.Create(ctx, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name, Namespace: namespace},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "operator"}},
+	})).To(Succeed())
+}
+
 func (w *world) startOperator() {
 	mgr, err := ctrl.NewManager(operatorConfig, ctrl.Options{
 		Scheme:  controllers.Scheme(),
-		Cache:   controllers.CacheOptions([]string{w.namespace}),
+		Cache:   controllers.CacheOptions([]string{w.namespace}, w.overlay()),
 		Metrics: metricsserver.Options{BindAddress: "0"},
 	})
 	Expect(err).NotTo(HaveOccurred())
@@ -150,11 +181,23 @@ func (w *world) startOperator() {
 		Clock: w.clock, EngineImage: testImage, MaxConcurrentRuns: w.limit,
 		PollInterval: 100 * time.Millisecond, SkipNameValidation: true,
 	}
+	base, err := embedded.Load()
+	Expect(err).NotTo(HaveOccurred())
+	r.Catalogs = &controllers.Catalogs{Base: base, Overlay: w.overlay(), Reader: mgr.GetClient()}
+	if w.retail != "" {
+		prices, err := retail.NewClient(w.retail, base, clock.RealClock{})
+		Expect(err).NotTo(HaveOccurred())
+		r.Catalogs.Retail = retail.NewSource(prices, base, clock.RealClock{})
+		Expect(mgr.Add(r.Catalogs.Retail)).To(Succeed())
+	}
 	if w.client != nil {
 		// It has no cache of this namespace alone, and must not see the runs of other tests.
 		r.Client = client.NewNamespacedClient(w.client, w.namespace)
 	}
 	Expect(r.SetupWithManager(mgr)).To(Succeed())
+	Expect((&controllers.CatalogReconciler{
+		Catalogs: r.Catalogs, Recorder: r.Recorder, SkipNameValidation: true,
+	}).SetupWithManager(mgr)).To(Succeed())
 
 	ctx, cancel := context.WithCancel(context.Background())
 	w.stop, w.stopped = cancel, make(chan struct{})

@@ -22,6 +22,7 @@ import (
 // +kubebuilder:printcolumn:name="MB/s",type=string,JSONPath=`.status.summary.throughput`,description="Throughput in 10^6 bytes per second, workload by workload."
 // +kubebuilder:printcolumn:name="P99",type=string,JSONPath=`.status.summary.p99`,description="99th percentile of the latency, workload by workload."
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Cost/Month",type=string,JSONPath=`.status.summary.cost`,priority=1,description="What the volume costs a month."
 // +kubebuilder:printcolumn:name="Workloads",type=string,JSONPath=`.status.summary.workloads`,priority=1,description="The workloads, in the order of the figures."
 // +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.status.run.nodeName`,priority=1,description="The node that ran the engine."
 // +kubebuilder:printcolumn:name="VM Size",type=string,JSONPath=`.status.run.vmSize`,priority=1,description="The node's instance type."
@@ -305,7 +306,7 @@ const (
 	OnMissFail OnMiss = "Fail"
 )
 
-// CostOptions say how the volume is used and priced. This release keeps them and computes no cost.
+// CostOptions say how the volume is used and priced, for status.cost.
 type CostOptions struct {
 	// region is the Azure region to price in, such as westeurope. Omitted: the node's.
 	// +optional
@@ -321,12 +322,13 @@ type CostOptions struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	FleetSize *int32 `json:"fleetSize,omitempty"`
-	// busyHoursPercent is the share of the hours with I/O.
+	// busyHoursPercent is the share of the hours with I/O, default 100. It and rateWhenBusyPercent count for
+	// transactions: an hour's are billed up to a cap, so 20% of the hours cost less than 20% of the rate.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	BusyHoursPercent *int32 `json:"busyHoursPercent,omitempty"`
-	// rateWhenBusyPercent is the share of the measured rate in a busy hour.
+	// rateWhenBusyPercent is the share of the sustained rate in a busy hour, default 100.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
@@ -336,12 +338,13 @@ type CostOptions struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	DiscountPercent *int32 `json:"discountPercent,omitempty"`
-	// reservation is the term of a disk reservation: None (the default) or OneYear.
+	// reservation is the term of a disk reservation: None (the default) or OneYear, which is offered for
+	// Premium SSD from P30 to P80.
 	// +optional
 	// +kubebuilder:validation:Enum=None;OneYear
 	Reservation *string `json:"reservation,omitempty"`
 	// costPerMonth is the price of the volume for drivers without a catalog, as a decimal such as
-	// 12.50, in currency.
+	// 12.50, in currency. It is net: discountPercent does not apply.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+([.][0-9]+)?$')",message="costPerMonth must be a decimal number in quotes, such as '12.50'"

@@ -33,6 +33,14 @@ type DiskBenchmarkStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	Measurements []Measurement `json:"measurements,omitempty"`
+	// cost is what the volume costs a month, and what the run cost: computed from the run's facts, the
+	// catalog, prices and spec.cost, and anew when one of them changes.
+	// +optional
+	Cost *Cost `json:"cost,omitempty"`
+	// assessment holds the figures against the published limits of the disk and the VM: computed from
+	// measurements, the run's facts and the catalog, and anew when the catalog changes.
+	// +optional
+	Assessment *Assessment `json:"assessment,omitempty"`
 	// warnings are what a reader of the figures should know.
 	// +optional
 	// +listType=atomic
@@ -61,6 +69,9 @@ type Summary struct {
 	// where a workload has enough of them.
 	// +optional
 	P99 string `json:"p99,omitempty"`
+	// cost of the volume a month with its currency, such as 19.71 USD, or unknown.
+	// +optional
+	Cost string `json:"cost,omitempty"`
 }
 
 // HistoricRun is what is kept of an earlier run.
@@ -128,6 +139,14 @@ type Run struct {
 	// volumeAttributesClassName is the VolumeAttributesClass that was used.
 	// +optional
 	VolumeAttributesClassName string `json:"volumeAttributesClassName,omitempty"`
+	// volumeAttributesParameters are those of the VolumeAttributesClass.
+	// +optional
+	VolumeAttributesParameters map[string]string `json:"volumeAttributesParameters,omitempty"`
+	// volumeAttributes are those of the PersistentVolume that describe an Azure disk: what it was created
+	// with, even when the class has changed since. Of several volumes, which are made alike, those of the
+	// first.
+	// +optional
+	VolumeAttributes map[string]string `json:"volumeAttributes,omitempty"`
 	// size is the real capacity of each volume, or the requested one before that is known.
 	// +optional
 	Size *resource.Quantity `json:"size,omitempty"`
@@ -640,4 +659,239 @@ type CPU struct {
 	// stealPercent is the share of the VM's processor time that its host took.
 	// +required
 	StealPercent int32 `json:"stealPercent"`
+}
+
+// Cost is what the volume costs, from list prices. Amounts are decimals in currency. What is not known is
+// absent, never 0, and named in unknown.
+type Cost struct {
+	// currency is the ISO 4217 code of all amounts.
+	// +required
+	Currency string `json:"currency,omitempty"`
+	// region that was priced, in Azure's short form; absent while unknown.
+	// +optional
+	Region string `json:"region,omitempty"`
+	// perMonth is the price of the volume, all disks of a striped set together, for 730 hours at the given
+	// use: the sum of lines.
+	// +optional
+	PerMonth string `json:"perMonth,omitempty"`
+	// perMonthAtCap is the same with every hour at the cap on billed transactions: the most it can be. It is
+	// perMonth where transactions are free of charge.
+	// +optional
+	PerMonthAtCap string `json:"perMonthAtCap,omitempty"`
+	// fleetPerMonth is perMonth for spec.cost.fleetSize volumes.
+	// +optional
+	FleetPerMonth string `json:"fleetPerMonth,omitempty"`
+	// perThousandSustainedIOPS is perMonth for each 1,000 IOPS that workload can sustain. Compare it within
+	// one workload only.
+	// +optional
+	PerThousandSustainedIOPS string `json:"perThousandSustainedIOPS,omitempty"`
+	// workload whose rate counts for transactions and perThousandSustainedIOPS: that of spec.targets, or else
+	// the one with the most transactions.
+	// +optional
+	Workload string `json:"workload,omitempty"`
+	// lines are the parts of perMonth.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Lines []CostLine `json:"lines,omitempty"`
+	// run is what this run cost; absent while unknown, and for an existing claim, whose disk is paid for
+	// anyway.
+	// +optional
+	Run *RunCost `json:"run,omitempty"`
+	// unknown are the parts of the price that are not known, so that the sums are not, either.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Unknown []UnknownCost `json:"unknown,omitempty"`
+	// notIncluded is what no amount has.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	NotIncluded []string `json:"notIncluded,omitempty"`
+	// priceDate is the date of the oldest price: a day, a month or a year, as its source tells it.
+	// +optional
+	PriceDate string `json:"priceDate,omitempty"`
+	// source says where prices are from: the catalog with its version, the Retail Prices API, or
+	// spec.cost.costPerMonth.
+	// +optional
+	Source string `json:"source,omitempty"`
+	// warnings are what a reader of the amounts should know.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Warnings []StatusWarning `json:"warnings,omitempty"`
+}
+
+// CostLine is a part of a month's price.
+type CostLine struct {
+	// item that is paid for, such as Capacity or Transactions.
+	// +required
+	Item string `json:"item,omitempty"`
+	// quantity of units in a month.
+	// +required
+	Quantity string `json:"quantity,omitempty"`
+	// unit as the price list spells it, such as 1/Month or 10K.
+	// +required
+	Unit string `json:"unit,omitempty"`
+	// unitPrice of the list, before the discount.
+	// +required
+	UnitPrice string `json:"unitPrice,omitempty"`
+	// amount is quantity times unitPrice, less the discount, in cents so rounded that all lines add up to
+	// perMonth.
+	// +required
+	Amount string `json:"amount,omitempty"`
+}
+
+// RunCost is what a run cost, from the first attach to the end of its volumes.
+type RunCost struct {
+	// prorated by the second.
+	// +required
+	Prorated string `json:"prorated,omitempty"`
+	// atMost is by whole hours, as Azure may bill it.
+	// +required
+	AtMost string `json:"atMost,omitempty"`
+}
+
+// UnknownCost is a part of a price that is not known.
+type UnknownCost struct {
+	// item that is paid for.
+	// +required
+	Item string `json:"item,omitempty"`
+	// why it is not known.
+	// +required
+	Why string `json:"why,omitempty"`
+}
+
+// Assessment holds the figures against published limits, of the disk that was assumed.
+type Assessment struct {
+	// catalogVersion of the limits that figures were held against.
+	// +optional
+	CatalogVersion string `json:"catalogVersion,omitempty"`
+	// disk that was assumed, of each volume.
+	// +required
+	Disk AssumedDisk `json:"disk,omitempty,omitzero"`
+	// workloads in the order of measurements.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Workloads []WorkloadAssessment `json:"workloads,omitempty"`
+	// warnings are about the disk that was assumed.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Warnings []StatusWarning `json:"warnings,omitempty"`
+}
+
+// AssumedDisk is what class, volume and node say of the disk, as the catalog knows it. What is not known is
+// absent.
+type AssumedDisk struct {
+	// coverage says whether the catalog knows the disk: Covered, or why not: OtherDriver, UnknownSKU,
+	// UnknownSize or UnknownLimits.
+	// +required
+	Coverage string `json:"coverage,omitempty"`
+	// sku such as Premium_LRS.
+	// +optional
+	SKU string `json:"sku,omitempty"`
+	// tier that it performs and bills as, such as P30; absent for Premium SSD v2 and Ultra.
+	// +optional
+	Tier string `json:"tier,omitempty"`
+	// redundancy of its copies: LRS or ZRS.
+	// +optional
+	Redundancy string `json:"redundancy,omitempty"`
+	// caching is the host cache in effect: None, ReadOnly or ReadWrite.
+	// +optional
+	Caching string `json:"caching,omitempty"`
+	// sizeGiB, rounded up as Azure bills it.
+	// +optional
+	SizeGiB int64 `json:"sizeGiB,omitempty"`
+	// base is what it does without end: the tier's, or what was provisioned.
+	// +optional
+	Base *Rate `json:"base,omitempty"`
+	// bursting in effect: none, credit or on-demand.
+	// +optional
+	Bursting string `json:"bursting,omitempty"`
+	// burst is what bursting allows.
+	// +optional
+	Burst *Rate `json:"burst,omitempty"`
+	// performancePlus is Enabled where it is in effect.
+	// +optional
+	PerformancePlus string `json:"performancePlus,omitempty"`
+	// vmSize of the node.
+	// +optional
+	VMSize string `json:"vmSize,omitempty"`
+	// controller by which the VM sees the disk: SCSI or NVMe.
+	// +optional
+	Controller string `json:"controller,omitempty"`
+}
+
+// Rate is a limit or a level.
+type Rate struct {
+	// iops is operations per second.
+	// +required
+	IOPS int64 `json:"iops"`
+	// throughputBytesPerSecond is throughput.
+	// +required
+	ThroughputBytesPerSecond int64 `json:"throughputBytesPerSecond"`
+}
+
+// WorkloadAssessment holds a workload's figures against published limits.
+type WorkloadAssessment struct {
+	// name of the workload.
+	// +required
+	Name string `json:"name,omitempty"`
+	// expected by the catalog, if enough I/Os are outstanding; absent where the limits of the disk are not
+	// known.
+	// +optional
+	Expected *ExpectedRate `json:"expected,omitempty"`
+	// measured reads and writes together.
+	// +required
+	Measured Rate `json:"measured,omitempty,omitzero"`
+	// sustained is what the load reaches without burst credits; absent while unknown.
+	// +optional
+	Sustained *SustainedRate `json:"sustained,omitempty"`
+}
+
+// ExpectedRate is what published limits allow a load, with full burst credits and without the host cache.
+type ExpectedRate struct {
+	Rate `json:",inline"`
+	// limitedBy is the limit that allows no more: DiskIOPS, DiskThroughput, VMIOPS, VMThroughput, or one of
+	// their bursts, such as DiskBurstIOPS.
+	// +required
+	LimitedBy string `json:"limitedBy,omitempty"`
+	// burstSeconds that it lasts; absent where it lasts without end.
+	// +optional
+	BurstSeconds int64 `json:"burstSeconds,omitempty"`
+}
+
+// SustainedRate is what a load reaches without burst credits.
+type SustainedRate struct {
+	Rate `json:",inline"`
+	// basis of the figure: Drained, the level after burst credits were used up; Measured, where published
+	// limits allow that without credits; Catalog, where they do not, and the figure is theirs.
+	// +required
+	Basis SustainedBasis `json:"basis,omitempty"`
+}
+
+// SustainedBasis says where a sustained figure is from.
+// +kubebuilder:validation:Enum=Drained;Measured;Catalog
+type SustainedBasis string
+
+// Where a sustained figure is from.
+const (
+	// BasisDrained: measured after burst credits were used up.
+	BasisDrained SustainedBasis = "Drained"
+	// BasisMeasured: the measured figure needs no credits.
+	BasisMeasured SustainedBasis = "Measured"
+	// BasisCatalog: the measured figure needs credits, and this is what published limits leave without.
+	BasisCatalog SustainedBasis = "Catalog"
+)
+
+// StatusWarning is something to know when a figure is used.
+type StatusWarning struct {
+	// reason is its kind, for programs.
+	// +required
+	Reason string `json:"reason,omitempty"`
+	// message for people.
+	// +required
+	Message string `json:"message,omitempty"`
 }

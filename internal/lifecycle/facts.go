@@ -4,7 +4,10 @@
 package lifecycle
 
 import (
+	"cmp"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -53,6 +56,9 @@ func recordClass(o Observation, run *v1alpha1.Run) {
 		run.Provisioner = c.Provisioner
 		run.Parameters = maps.Clone(c.Parameters)
 	}
+	if c := o.AttributesClass; c != nil && c.Name == run.VolumeAttributesClassName {
+		run.VolumeAttributesParameters = maps.Clone(c.Parameters)
+	}
 }
 
 func recordVolumes(o Observation, run *v1alpha1.Run) {
@@ -67,6 +73,9 @@ func recordVolumes(o Observation, run *v1alpha1.Run) {
 	run.Volumes = nil
 	for i := range claims {
 		run.Volumes = append(run.Volumes, volumeFacts(o, &claims[i], known))
+	}
+	if pv := o.volumeOf(&claims[0]); pv != nil && pv.Spec.CSI != nil {
+		run.VolumeAttributes = describing(pv.Spec.CSI.VolumeAttributes)
 	}
 	if o.spec().ClaimName == nil && run.ProvisioningSeconds == nil {
 		run.ProvisioningSeconds = provisioningSeconds(o, claims)
@@ -90,6 +99,30 @@ func volumeFacts(o Observation, claim *corev1.PersistentVolumeClaim, known []v1a
 		v.Driver, v.VolumeHandle = pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle
 	}
 	return v
+}
+
+// describingAttributes are those of a volume that say what disk it is, in lower case: disk.csi.azure.com
+// takes names in any. Others may be of any number, and hold what a status should not show.
+var describingAttributes = []string{
+	"skuname", "storageaccounttype", "cachingmode", "diskiopsreadwrite", "diskmbpsreadwrite", "enablebursting",
+	"enableperformanceplus", "maxshares", "location", "logicalsectorsize", "requestedsizegib",
+}
+
+// maxAttribute is longer than any value of theirs.
+const maxAttribute = 63
+
+func describing(attributes map[string]string) map[string]string {
+	var out map[string]string
+	for name, v := range attributes {
+		if !slices.Contains(describingAttributes, strings.ToLower(name)) {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[name] = cut(v, maxAttribute)
+	}
+	return out
 }
 
 // provisioningSeconds are from the first claim's creation to the last one's binding, as the volumes
@@ -185,10 +218,13 @@ func wholeSeconds(from, to time.Time) *int64 {
 	return ptr.To(max(0, int64(to.Sub(from)/time.Second)))
 }
 
+// driverZone is the zone label of disk.csi.azure.com.
+const driverZone = "topology.disk.csi.azure.com/zone"
+
 func recordNode(n *corev1.Node, run *v1alpha1.Run) {
 	run.VMSize = n.Labels[corev1.LabelInstanceTypeStable]
 	run.Region = n.Labels[corev1.LabelTopologyRegion]
-	run.Zone = n.Labels[corev1.LabelTopologyZone]
+	run.Zone = cmp.Or(n.Labels[corev1.LabelTopologyZone], n.Labels[driverZone])
 	if run.Kernel == "" { // the engine's word counts more: a sandbox may have a kernel of its own
 		run.Kernel = n.Status.NodeInfo.KernelVersion
 	}

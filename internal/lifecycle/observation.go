@@ -14,6 +14,7 @@ import (
 
 	"github.com/diskbench/diskbench/api/v1alpha1"
 	"github.com/diskbench/diskbench/engine/workload"
+	"github.com/diskbench/diskbench/internal/evaluate"
 	"github.com/diskbench/diskbench/internal/resources"
 )
 
@@ -32,6 +33,8 @@ type Observation struct {
 
 	// Class is the named class, or the default one where the spec names none.
 	Class *storagev1.StorageClass
+	// AttributesClass is the VolumeAttributesClass of the claims.
+	AttributesClass *storagev1.VolumeAttributesClass
 	// ExistingClaim is the claim that spec.claimName names.
 	ExistingClaim *corev1.PersistentVolumeClaim
 	// ClaimUsers are other pods that use that claim; read when the run is about to start.
@@ -53,6 +56,8 @@ type Observation struct {
 	Stranger string
 	// Slot says whether the run may start beside the others.
 	Slot Slot
+	// Prices are what costs and limits are computed from; nil leaves both as they are stored.
+	Prices *evaluate.Prices
 	// Notes say which facts could not be read, for lack of rights.
 	Notes []string
 }

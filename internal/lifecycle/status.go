@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/diskbench/diskbench/api/v1alpha1"
+	"github.com/diskbench/diskbench/internal/evaluate"
 	"github.com/diskbench/diskbench/internal/plan"
 	"github.com/diskbench/diskbench/internal/resources"
 )
@@ -39,6 +40,7 @@ func Status(o Observation, d Decision) v1alpha1.DiskBenchmarkStatus {
 		recordFacts(o, s.Run)
 		addWarnings(s, o.Notes)
 	}
+	evaluateFigures(o, s)
 	s.Conditions = conditions(o, d, s)
 	return *s
 }
@@ -67,7 +69,7 @@ func retire(s *v1alpha1.DiskBenchmarkStatus) {
 	if run.Outcome != v1alpha1.ReasonSuperseded {
 		remember(s, run.Outcome)
 	}
-	s.Measurements, s.Summary = nil, nil
+	s.Measurements, s.Summary, s.Assessment, s.Cost = nil, nil, nil, nil
 	s.Warnings = slices.DeleteFunc(s.Warnings, func(w string) bool { return !strings.HasPrefix(w, leftPrefix) })
 }
 
@@ -107,6 +109,17 @@ func recordOutcome(o Observation, outcome *Outcome, s *v1alpha1.DiskBenchmarkSta
 	run.OutcomeMessage = completedMessage(s.Measurements)
 	recordReport(run, outcome.Report)
 	addWarnings(s, plan.Warnings(o.spec(), outcome.Plan, outcome.Report))
+}
+
+// evaluateFigures computes what follows from the figures, and anew whenever a price, the catalog or a field
+// of spec.cost has changed since.
+func evaluateFigures(o Observation, s *v1alpha1.DiskBenchmarkStatus) {
+	if o.Prices == nil || len(s.Measurements) == 0 {
+		return
+	}
+	s.Assessment = evaluate.Assess(o.spec(), s, *o.Prices)
+	s.Cost = evaluate.Cost(o.spec(), s, *o.Prices, o.Now)
+	s.Summary.Cost = evaluate.CostWords(s.Cost)
 }
 
 func completedMessage(ms []v1alpha1.Measurement) string {

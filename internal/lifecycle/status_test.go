@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -260,6 +261,35 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+// What tells the disk has to outlive volume and class, and nothing else of theirs is to be shown.
+func TestFactsThatTellTheDisk(t *testing.T) {
+	b := makeObservation().phase(v1alpha1.PhaseScheduling).job(nil).claim(func(c *corev1.PersistentVolumeClaim) {
+		bound(c)
+		c.Spec.VolumeAttributesClassName = ptr.To("faster")
+	}).volume(corev1.PersistentVolumeReclaimDelete)
+	b.o.AttributesClass = &storagev1.VolumeAttributesClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "faster"}, DriverName: "disk.csi.azure.com", Parameters: map[string]string{"DiskIOPSReadWrite": "5000"},
+	}
+	b.o.Volumes[0].Spec.CSI.VolumeAttributes = map[string]string{
+		"skuName": "PremiumV2_LRS", "requestedsizegib": "32", "cachingMode": strings.Repeat("N", 1000),
+		"storage.kubernetes.io/csiProvisionerIdentity": "1764563-8081", "secret": "s",
+	}
+	o := b.obj()
+	run := Status(o, Decide(o)).Run
+	want := map[string]string{"skuName": "PremiumV2_LRS", "requestedsizegib": "32", "cachingMode": strings.Repeat("N", maxAttribute)}
+	if diff := cmp.Diff(want, run.VolumeAttributes); diff != "" {
+		t.Errorf("attributes (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{"DiskIOPSReadWrite": "5000"}, run.VolumeAttributesParameters); diff != "" {
+		t.Errorf("parameters of the VolumeAttributesClass (-want +got):\n%s", diff)
+	}
+
+	o.Benchmark.Status.Run, o.Volumes, o.AttributesClass = run, nil, nil
+	if diff := cmp.Diff(run, Status(o, Decide(o)).Run); diff != "" {
+		t.Errorf("they are gone with volume and class (-want +got):\n%s", diff)
+	}
+}
+
 func TestFactsOfSeveralVolumes(t *testing.T) {
 	b := makeObservation().phase(v1alpha1.PhaseScheduling).striped(2).job(nil).claims(bound, func(c *corev1.PersistentVolumeClaim) {
 		bound(c)
@@ -418,8 +448,9 @@ func TestTheFullestStatusIsBounded(t *testing.T) {
 			Repetitions: slices.Repeat([]report.Repetition{{WindowNanos: big, IOPS: 1e9, P99Nanos: ptr.To(big)}}, workload.MaxRepetitions),
 			Series:      report.Series{IntervalNanos: big, IOPS: slices.Repeat([]float64{1e9}, report.MaxSeriesPoints)},
 			Steady:      &report.Steady{VariationPercent: 100}, Step: step, Drained: &report.Drained{Seconds: 2700, Step: step, IOPS: 1e9, BytesPerSecond: 1e12},
-			Device: &report.DeviceCounters{ReadOperations: big, WriteOperations: big, ReadBytes: big, WriteBytes: big, OtherOperations: big},
-			CPU:    report.CPU{UserNanos: big, SystemNanos: big, BusiestWorkerPercent: 100, RunDelayPercent: 100, ThrottledPercent: 100, StealPercent: 100},
+			ProbeMeanNanos: ptr.To(big),
+			Device:         &report.DeviceCounters{ReadOperations: big, WriteOperations: big, ReadBytes: big, WriteBytes: big, OtherOperations: big},
+			CPU:            report.CPU{UserNanos: big, SystemNanos: big, BusiestWorkerPercent: 100, RunDelayPercent: 100, ThrottledPercent: 100, StealPercent: 100},
 		}
 		if len(w.Streams) > 1 {
 			r.Streams = slices.Repeat([]report.Stream{{Name: w.Name, Read: figures, Write: figures, Flush: figures}}, len(w.Streams))
@@ -448,6 +479,7 @@ func TestTheFullestStatusIsBounded(t *testing.T) {
 	// An Azure disk's ID has some 200 characters.
 	volume := v1alpha1.Volume{ClaimName: long + long[:12], VolumeName: long, Driver: "disk.csi.azure.com", VolumeHandle: strings.Repeat("h", 200), ReclaimPolicy: "Delete"}
 	s.Run.Volumes = slices.Repeat([]v1alpha1.Volume{volume}, workload.MaxVolumes)
+	fillEvaluation(&s, long)
 	for i := range maxWarnings {
 		addWarnings(&s, []string{strconv.Itoa(i) + strings.Repeat("w", maxWarningText)})
 	}
@@ -455,7 +487,30 @@ func TestTheFullestStatusIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if limit := 128 << 10; len(data) > limit {
+	if limit := 144 << 10; len(data) > limit {
 		t.Errorf("the fullest status has %d bytes, the bound is %d", len(data), limit)
+	}
+}
+
+// fillEvaluation fills what follows from the figures, as the schema allows it.
+func fillEvaluation(s *v1alpha1.DiskBenchmarkStatus, name string) {
+	const big = int64(9_000_000_000_000_000)
+	sentence := strings.Repeat("s", 256)
+	rate := v1alpha1.Rate{IOPS: big, ThroughputBytesPerSecond: big}
+	warnings := slices.Repeat([]v1alpha1.StatusWarning{{Reason: name, Message: sentence}}, 16)
+	s.Assessment = &v1alpha1.Assessment{
+		CatalogVersion: name, Warnings: warnings,
+		Disk: v1alpha1.AssumedDisk{Coverage: name, SKU: name, Tier: name, Redundancy: name, Caching: name, Bursting: name, VMSize: name, Base: &rate, Burst: &rate},
+		Workloads: slices.Repeat([]v1alpha1.WorkloadAssessment{{
+			Name: name, Measured: rate, Expected: &v1alpha1.ExpectedRate{Rate: rate, LimitedBy: name, BurstSeconds: big},
+			Sustained: &v1alpha1.SustainedRate{Rate: rate, Basis: v1alpha1.BasisMeasured},
+		}}, workload.MaxWorkloads),
+	}
+	s.Cost = &v1alpha1.Cost{
+		Currency: "USD", Region: name, PerMonth: name, PerMonthAtCap: name, FleetPerMonth: name, PerThousandSustainedIOPS: name, Workload: name,
+		Lines:       slices.Repeat([]v1alpha1.CostLine{{Item: name, Quantity: name, Unit: name, UnitPrice: name, Amount: name}}, 8),
+		Run:         &v1alpha1.RunCost{Prorated: name, AtMost: name},
+		Unknown:     slices.Repeat([]v1alpha1.UnknownCost{{Item: name, Why: sentence}}, 8),
+		NotIncluded: slices.Repeat([]string{sentence}, 8), PriceDate: name, Source: sentence, Warnings: warnings,
 	}
 }

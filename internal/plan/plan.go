@@ -77,7 +77,7 @@ func probe(ws []workload.Workload) {
 }
 
 // Volumes is the number of volumes that a spec measures, all attached at once.
-func Volumes(spec *v1alpha1.DiskBenchmarkSpec) int { return volumesOfSet(spec) * setCount(spec) }
+func Volumes(spec *v1alpha1.DiskBenchmarkSpec) int { return VolumesOfSet(spec) * setCount(spec) }
 
 // Path is where the engine's pod finds volume i of a spec.
 func Path(spec *v1alpha1.DiskBenchmarkSpec, i int) string {
@@ -98,14 +98,15 @@ func Path(spec *v1alpha1.DiskBenchmarkSpec, i int) string {
 func sets(spec *v1alpha1.DiskBenchmarkSpec) [][]string {
 	out := make([][]string, setCount(spec))
 	for r := range out {
-		for i := range volumesOfSet(spec) {
-			out[r] = append(out[r], Path(spec, r*volumesOfSet(spec)+i))
+		for i := range VolumesOfSet(spec) {
+			out[r] = append(out[r], Path(spec, r*VolumesOfSet(spec)+i))
 		}
 	}
 	return out
 }
 
-func volumesOfSet(spec *v1alpha1.DiskBenchmarkSpec) int {
+// VolumesOfSet is the number of volumes that one workload's file is spread over.
+func VolumesOfSet(spec *v1alpha1.DiskBenchmarkSpec) int {
 	if spec.VolumeCount == nil {
 		return 1
 	}
@@ -129,7 +130,7 @@ func repetitions(spec *v1alpha1.DiskBenchmarkSpec) int {
 // stripeSize is 0 without striping.
 func stripeSize(spec *v1alpha1.DiskBenchmarkSpec) int64 {
 	switch {
-	case volumesOfSet(spec) == 1:
+	case VolumesOfSet(spec) == 1:
 		return 0
 	case spec.StripeSize == nil:
 		return DefaultStripeSizeBytes

@@ -341,10 +341,6 @@ func TestWarnings(t *testing.T) {
 	if got := strings.Join(SpecWarnings(spec, p), ""); !strings.Contains(got, "limits.cpu is 100m and a workload has 4 threads") {
 		t.Errorf("the throttle is not foreseen: %q", got)
 	}
-	priced := &v1alpha1.DiskBenchmarkSpec{Cost: &v1alpha1.CostOptions{}}
-	if got := strings.Join(SpecWarnings(priced, p), ""); !strings.Contains(got, "this release computes no cost") {
-		t.Errorf("a price is waited for in vain: %q", got)
-	}
 	if got := strings.Join(Warnings(spec, p, r), ""); !strings.Contains(got, "raise or remove pod.resources.limits.cpu (100m)") {
 		t.Errorf("the throttle is not blamed: %q", got)
 	}

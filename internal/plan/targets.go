@@ -38,7 +38,7 @@ func Judge(spec *v1alpha1.DiskBenchmarkSpec, ms []v1alpha1.Measurement) *Judgmen
 		return nil
 	}
 	var missed, open []string
-	questioned := inQuestion(spec, ms)
+	questioned := InQuestion(spec, ms)
 	for i := range questioned {
 		mi, op := judgeOne(spec.Targets, &questioned[i])
 		missed, open = append(missed, mi...), append(open, op...)
@@ -56,12 +56,12 @@ func Judge(spec *v1alpha1.DiskBenchmarkSpec, ms []v1alpha1.Measurement) *Judgmen
 	}
 }
 
-// inQuestion are the figures that the targets are about: those of one entry of workloads, or all.
-func inQuestion(spec *v1alpha1.DiskBenchmarkSpec, ms []v1alpha1.Measurement) []v1alpha1.Measurement {
-	entry := spec.Targets.Workload
-	if entry == nil {
+// InQuestion are the figures that the targets are about: those of one entry of workloads, or all.
+func InQuestion(spec *v1alpha1.DiskBenchmarkSpec, ms []v1alpha1.Measurement) []v1alpha1.Measurement {
+	if spec.Targets == nil || spec.Targets.Workload == nil {
 		return ms
 	}
+	entry := spec.Targets.Workload
 	i := slices.IndexFunc(spec.Workloads, func(w v1alpha1.Workload) bool { return EntryName(&w) == *entry })
 	if i < 0 {
 		return nil

@@ -206,9 +206,6 @@ func cpuAdvice(spec *v1alpha1.DiskBenchmarkSpec) string {
 // SpecWarnings are what can be told before a run from the spec alone.
 func SpecWarnings(spec *v1alpha1.DiskBenchmarkSpec, p workload.Plan) []string {
 	var out []string
-	if spec.Cost != nil {
-		out = append(out, "spec.cost is kept and has no effect: this release computes no cost")
-	}
 	if longest := drainingMinutes(p); longest > 0 {
 		out = append(out, fmt.Sprintf("sustained is Drain: each workload that saturates the disk may go on for %d minutes after its window, "+
 			"in each repetition, %d minutes in all; the volumes and the VM cost meanwhile", DrainSeconds/60, longest))

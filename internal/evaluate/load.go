@@ -1,0 +1,59 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluate
+
+import (
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/diskbench/diskbench/api/v1alpha1"
+	"github.com/diskbench/diskbench/internal/assess/predict"
+)
+
+// loadOf is what a workload asked of the disks. Of several streams the block size and the share of reads
+// are the measured means: limits count the I/Os and the bytes of all together.
+func loadOf(m *v1alpha1.Measurement) predict.Load {
+	l := predict.Load{BlockSizeBytes: m.Parameters.BlockSizeBytes, Outstanding: outstanding(m)}
+	if operations := m.Total.Operations; operations > 0 {
+		if l.BlockSizeBytes == 0 {
+			l.BlockSizeBytes = (m.Total.Bytes + operations/2) / operations
+		}
+		if m.Read != nil {
+			l.ReadPercent = int(100 * m.Read.Operations / operations)
+		}
+	}
+	if p := m.Parameters.ReadPercent; p != nil {
+		l.ReadPercent = int(*p)
+	}
+	return l
+}
+
+// outstanding I/Os of all streams.
+func outstanding(m *v1alpha1.Measurement) int {
+	sum := int(m.Parameters.Threads * m.Parameters.QueueDepth)
+	for i := range m.Streams {
+		p := &m.Streams[i].Parameters
+		sum += int(p.Threads * p.QueueDepth)
+	}
+	return sum
+}
+
+// ioUnits are the I/Os of a workload, each counted for every unit that it begins, as limits and bills
+// count them: in the windows, and before and after them at the same rate.
+func ioUnits(m *v1alpha1.Measurement, unitBytes int64) int64 {
+	each := max(1, (loadOf(m).BlockSizeBytes+unitBytes-1)/unitBytes)
+	repetitions := int64(max(1, len(m.Repetitions)))
+	around := m.Total.IOPS * int64(m.Parameters.WarmupSeconds) * repetitions
+	if m.Drained != nil {
+		around += m.Drained.IOPS * m.Drained.Seconds * repetitions
+	}
+	if probe := ptr.Deref(m.ProbeMeanNanos, 0); probe > 0 {
+		around += probeTime.Nanoseconds() / probe
+	}
+	return (m.Total.Operations + around) * each
+}
+
+// probeTime is how long a probe takes.
+const probeTime = 5 * time.Second
