@@ -1,0 +1,114 @@
+// Copyright The diskbench Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package verdict_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/diskbench/diskbench/internal/assess/verdict"
+	"github.com/diskbench/diskbench/internal/azure/catalog"
+	"github.com/diskbench/diskbench/internal/azure/catalog/embedded"
+	"github.com/diskbench/diskbench/internal/azure/disk"
+)
+
+const kib = 1024
+
+func load(t testing.TB) catalog.Catalog {
+	t.Helper()
+	c, err := embedded.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// describe is a new disk of a class, given as parameter=value, of a size in GiB, on a VM.
+func describe(t testing.TB, sizeGiB int64, vm string, class ...string) disk.Disk {
+	t.Helper()
+	f := disk.Facts{
+		Driver: disk.Driver, ClassParameters: map[string]string{}, CapacityBytes: sizeGiB << 30,
+		NodeLabels: map[string]string{"node.kubernetes.io/instance-type": vm},
+	}
+	for _, parameter := range class {
+		key, value, _ := strings.Cut(parameter, "=")
+		f.ClassParameters[key] = value
+	}
+	d, warnings := disk.Describe(load(t), f)
+	if d.Coverage != disk.Covered || len(warnings) > 0 || vm != "" && d.VM == nil {
+		t.Fatalf("%d GiB of %v on %s: %s, %v", sizeGiB, class, vm, d.Coverage, warnings)
+	}
+	return d
+}
+
+func number(t testing.TB, s string) float64 {
+	t.Helper()
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Each row of the published table is at the limit that binds by the article's own account: the disks' up
+// to ten of them at 8 KiB, and two at 64 KiB, and the VM's beyond. The article gives no latencies.
+// 1,024 outstanding I/Os are those of Microsoft's recipe for such tests, against a probe of 1 ms.
+func TestPublishedTable(t *testing.T) {
+	table, err := os.ReadFile("../predict/testdata/premium_disk_table.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := csv.NewReader(bytes.NewReader(table))
+	reader.Comment = '#'
+	rows, err := reader.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[string]int64{"P10": 128, "P20": 512, "P30": 1024}
+	want := map[string]string{
+		"Standard_DS14 P10 1 8192": "DiskIOPS", "Standard_DS14 P10 1 65536": "DiskIOPS",
+		"Standard_DS14 P20 1 8192": "DiskIOPS", "Standard_DS14 P20 1 65536": "DiskThroughput+DiskIOPS",
+		"Standard_DS14 P30 1 8192": "DiskIOPS", "Standard_DS14 P30 1 65536": "DiskThroughput", "Standard_DS14 P30 2 65536": "DiskThroughput",
+		"Standard_DS14 P30 3 65536": "VMThroughput", "Standard_DS14 P30 4 65536": "VMThroughput",
+		"Standard_DS14 P30 10 8192": "DiskIOPS+VMIOPS", "Standard_DS14 P30 11 8192": "VMIOPS",
+		"Standard_GS2 P30 1 8192": "DiskIOPS", "Standard_GS2 P30 2 8192": "DiskIOPS+VMIOPS",
+		"Standard_GS2 P30 1 65536": "DiskThroughput", "Standard_GS2 P30 2 65536": "VMThroughput",
+	}
+	if len(rows) != 26 {
+		t.Fatalf("%d rows, want a header and 25", len(rows))
+	}
+	for _, row := range rows[1:] {
+		key := strings.Join(row[:4], " ")
+		expected, ok := want[key]
+		if !ok {
+			expected = "DiskIOPS" // two to nine P30 at 8 KiB
+		}
+		block, iops := int64(number(t, row[3])), int64(number(t, row[4]))
+		a := verdict.Assess(verdict.Input{
+			Disk: describe(t, sizes[row[1]], row[0], "skuName=Premium_LRS", "cachingMode=None"), Volumes: int(number(t, row[2])),
+			Load:      verdict.Load{BlockSizeBytes: block, ReadPercent: 100, Outstanding: 1024},
+			Total:     catalog.Rate{IOPS: iops, BytesPerSecond: iops * block},
+			MeanNanos: 1024e9 / iops, ProbeMeanNanos: new(int64(1e6)),
+		})
+		got := string(a.Verdict)
+		for _, also := range a.AlsoAtLimit {
+			got += "+" + string(also)
+		}
+		rowNumber := "7"
+		if strings.Contains(expected, "+") {
+			rowNumber = "8"
+		}
+		if got != expected || a.Row != rowNumber {
+			t.Errorf("%v: %s by row %s, want %s: %s", row, got, a.Row, expected, a.Sentence)
+		}
+		if off := a.Expected.MeasuredPermille; !slices.Contains([]string{"P10", "P20"}, row[1]) && (off < 989 || off > 1021) {
+			t.Errorf("%v: measured %d thousandths of %d", row, off, a.Expected.IOPS)
+		}
+	}
+}
