@@ -149,9 +149,9 @@ func TestFailingFilesystem(t *testing.T) {
 // A target that answers nothing more: told to stop, the command says so within 15 seconds, half of what
 // Kubernetes gives a container to end. Its process is gone as soon as the kernel lets it go, which for
 // I/O that a filesystem has already taken may not be before the answer.
+//
+//nolint:tparallel // its filesystems would disturb the measurements that run in parallel
 func TestHangingTarget(t *testing.T) {
-	binary(t)    // before the parallel tests begin, which the compiler would disturb
-	t.Parallel() // it is nothing but waiting
 	tests := []struct {
 		name, why       string
 		behavior        Behavior
@@ -163,7 +163,7 @@ func TestHangingTarget(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
+			t.Parallel() // it is nothing but waiting
 			t.Log(tt.why)
 			m := newMount(t)
 			tt.behavior.Hang = true
