@@ -38,7 +38,13 @@ func TestMain(m *testing.M) {
 	case filesystemRole:
 		err = serveFilesystem(os.Getenv(directoryVariable))
 	default:
-		os.Exit(m.Run())
+		code := m.Run()
+		if binaryDir != "" {
+			err = os.RemoveAll(binaryDir)
+		}
+		if err == nil {
+			os.Exit(code)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -59,12 +65,16 @@ func needProgram(t *testing.T, name string) {
 	}
 }
 
+// binaryDir is where engineBinary puts the command; empty before.
+var binaryDir string
+
 // engineBinary builds the command once.
 var engineBinary = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "diskbench-accuracy-")
 	if err != nil {
 		return "", err
 	}
+	binaryDir = dir
 	path := filepath.Join(dir, "diskbench-engine")
 	out, err := exec.Command("go", "build", "-o", path, "../../cmd/engine").CombinedOutput()
 	if err != nil {
