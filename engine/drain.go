@@ -45,6 +45,9 @@ func (d *drain) begin(t tick) {
 // done takes what has completed so far, and says whether the load may end.
 func (d *drain) done(t tick) bool {
 	last := d.ticks[len(d.ticks)-1]
+	if t.elapsed-last.elapsed < progressInterval/2 {
+		return false // the window began just before this tick, and so short a time says nothing of the level
+	}
 	d.ticks = append(d.ticks, t)
 	if s, found := d.detector.Add(perSecond(last, t)); found && d.step == nil {
 		d.step = &report.Step{AtSeconds: d.at(s.Index).Seconds(), BeforeIOPS: s.Before, AfterIOPS: s.After}

@@ -76,3 +76,27 @@ func TestDrainGivesUp(t *testing.T) {
 		t.Errorf("after %d s: %+v", ran, r)
 	}
 }
+
+// The window begins between two ticks: in what is left until the first of them, a throttle that works in
+// slices may have let through nothing.
+func TestDrainIgnoresAFractionOfASecond(t *testing.T) {
+	d := newDrain(quickDrain, window{end: int64(10 * time.Second)}, tick{})
+	at := tick{}
+	d.begin(at)
+	at.elapsed = 50 * time.Millisecond
+	d.done(at)
+	for second := range 200 {
+		at.elapsed += time.Second
+		rate := int64(3500)
+		if second >= 30 {
+			rate = 500
+		}
+		at.operations += rate
+		if d.done(at) {
+			break
+		}
+	}
+	if r := d.result(); r.Step == nil || math.Abs(r.Step.BeforeIOPS-3500) > 10 || r.IOPS != 500 {
+		t.Errorf("%+v, step %+v", r, r.Step)
+	}
+}

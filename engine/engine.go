@@ -77,7 +77,7 @@ func Run(ctx context.Context, plan workload.Plan, options Options) (*report.Repo
 	var s *session
 	var err error
 	if options.Prepared {
-		s, err = resume(plan)
+		s, err = resume(ctx, plan)
 	} else {
 		s, err = prepare(ctx, plan, options, nameless)
 	}

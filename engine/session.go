@@ -7,6 +7,7 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"github.com/diskbench/diskbench/engine/ioengine"
 	"github.com/diskbench/diskbench/engine/report"
@@ -46,7 +47,7 @@ const (
 
 // prepare lays out the target.
 func prepare(ctx context.Context, plan workload.Plan, options Options, file naming) (*session, error) {
-	return open(plan, func(s *session) error {
+	return open(ctx, plan, func(s *session) error {
 		for _, set := range s.sets {
 			if err := create(set, plan.OverwriteDevice, file); err != nil {
 				return err
@@ -95,8 +96,8 @@ func (s *session) layOut(ctx context.Context, size int64, options Options) error
 }
 
 // resume opens what Prepare left, and takes its name away.
-func resume(plan workload.Plan) (*session, error) {
-	return open(plan, func(s *session) error {
+func resume(ctx context.Context, plan workload.Plan) (*session, error) {
+	return open(ctx, plan, func(s *session) error {
 		for _, set := range s.sets {
 			if err := set.OpenPrepared(); err != nil {
 				return err
@@ -115,25 +116,46 @@ func resume(plan workload.Plan) (*session, error) {
 	})
 }
 
-// open opens the target, makes it ready, and leaves nothing of it after an error.
-func open(plan workload.Plan, makeReady func(*session) error) (*session, error) {
+// open opens the target, makes it ready, and leaves nothing of it after an error. Told to stop, it waits
+// for a target that does not answer no longer than for I/O in flight.
+func open(ctx context.Context, plan workload.Plan, makeReady func(*session) error) (*session, error) {
 	if err := plan.Validate(); err != nil {
 		return nil, report.Failf(report.ReasonInvalidPlan, "%v", err)
 	}
 	s := &session{plan: plan}
-	for _, paths := range plan.Sets {
-		set, err := volume.OpenSet(plan.Target, paths, plan.StripeSizeBytes)
+	opened := make(chan error, 1)
+	go func() { opened <- s.open(makeReady) }()
+	var grace <-chan time.Time
+	for interrupted := ctx.Done(); ; {
+		select {
+		case err := <-opened:
+			if err != nil {
+				s.discard()
+				return nil, err
+			}
+			return s, nil
+		case <-interrupted:
+			interrupted, grace = nil, time.After(drainGrace)
+		case <-grace:
+			go func() { // should the target answer after all
+				<-opened
+				s.discard()
+			}()
+			return nil, report.Failf(report.ReasonInterrupted,
+				"told to stop while preparing; the target still did not answer %s later", drainGrace)
+		}
+	}
+}
+
+func (s *session) open(makeReady func(*session) error) error {
+	for _, paths := range s.plan.Sets {
+		set, err := volume.OpenSet(s.plan.Target, paths, s.plan.StripeSizeBytes)
 		if err != nil {
-			s.discard()
-			return nil, err
+			return err
 		}
 		s.sets = append(s.sets, set)
 	}
-	if err := makeReady(s); err != nil {
-		s.discard()
-		return nil, err
-	}
-	return s, nil
+	return makeReady(s)
 }
 
 // keep leaves the files of all sets for a later process.

@@ -44,7 +44,8 @@ const (
 type Step struct {
 	// Index is that of the first value of the second level.
 	Index int
-	// Before and After are the levels: the means of the values on each side.
+	// Before and After are the levels: the means of the values on each side, without the value next to
+	// the step, since the interval in which the change came has both levels in it.
 	Before, After float64
 }
 
@@ -105,8 +106,8 @@ func (f *fitter) find(values []float64) (Step, bool) {
 	if !found {
 		return Step{}, false
 	}
-	step.Before *= unit
-	step.After *= unit
+	step.Before = mean(values[:k-1], unit) * unit
+	step.After = mean(values[k+1:], unit) * unit
 	return step, true
 }
 

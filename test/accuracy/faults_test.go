@@ -160,6 +160,8 @@ func TestHangingTarget(t *testing.T) {
 		{"io_uring", "under the load", Behavior{OnlySize: block4Ki, After: 500}, "io_uring", "8"},
 		{"libaio", "the same, through the other interface", Behavior{OnlySize: block4Ki, After: 500}, "libaio", "8"},
 		{"sync", "the same, in a system call", Behavior{OnlySize: block4Ki, After: 500}, "sync", "1"},
+		{"in the layout", "while the file is written", Behavior{OnlySize: 1 << 20, After: 5}, "libaio", "8"},
+		{"at the first read", "while the engine tries the interface", Behavior{OnlySize: block4Ki}, "libaio", "8"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
