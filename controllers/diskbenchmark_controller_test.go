@@ -55,7 +55,7 @@ var _ = Describe("A DiskBenchmark", func() {
 		got := w.ends(ctx, b, v1alpha1.ReasonCompleted)
 		Expect(is(got, v1alpha1.ConditionReady)).To(BeTrue())
 		Expect(got.Status.Summary).To(Equal(&v1alpha1.Summary{
-			Workloads: "randread", IOPS: "500", Throughput: "2.05", P99: "3.00 ms", Cost: "unknown",
+			Workloads: "randread", IOPS: "500", Throughput: "2.05", P99: "3.00 ms", LimitedBy: "Unknown", Cost: "unknown",
 		}))
 		run := got.Status.Run
 		Expect(run.Number).To(BeEquivalentTo(1))

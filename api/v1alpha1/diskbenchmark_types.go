@@ -22,6 +22,7 @@ import (
 // +kubebuilder:printcolumn:name="MB/s",type=string,JSONPath=`.status.summary.throughput`,description="Throughput in 10^6 bytes per second, workload by workload."
 // +kubebuilder:printcolumn:name="P99",type=string,JSONPath=`.status.summary.p99`,description="99th percentile of the latency, workload by workload."
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Limit",type=string,JSONPath=`.status.summary.limitedBy`,priority=1,description="What limited each workload."
 // +kubebuilder:printcolumn:name="Cost/Month",type=string,JSONPath=`.status.summary.cost`,priority=1,description="What the volume costs a month."
 // +kubebuilder:printcolumn:name="Workloads",type=string,JSONPath=`.status.summary.workloads`,priority=1,description="The workloads, in the order of the figures."
 // +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.status.run.nodeName`,priority=1,description="The node that ran the engine."

@@ -37,8 +37,8 @@ type DiskBenchmarkStatus struct {
 	// catalog, prices and spec.cost, and anew when one of them changes.
 	// +optional
 	Cost *Cost `json:"cost,omitempty"`
-	// assessment holds the figures against the published limits of the disk and the VM: computed from
-	// measurements, the run's facts and the catalog, and anew when the catalog changes.
+	// assessment says what limited each workload, by the published limits of the disk and the VM: computed
+	// from measurements, the run's facts and the catalog, and anew when the catalog changes.
 	// +optional
 	Assessment *Assessment `json:"assessment,omitempty"`
 	// warnings are what a reader of the figures should know.
@@ -69,6 +69,9 @@ type Summary struct {
 	// where a workload has enough of them.
 	// +optional
 	P99 string `json:"p99,omitempty"`
+	// limitedBy is what limited each workload, or Unknown.
+	// +optional
+	LimitedBy string `json:"limitedBy,omitempty"`
 	// cost of the volume a month with its currency, such as 19.71 USD, or unknown.
 	// +optional
 	Cost string `json:"cost,omitempty"`
@@ -801,7 +804,7 @@ type AssumedDisk struct {
 	// caching is the host cache in effect: None, ReadOnly or ReadWrite.
 	// +optional
 	Caching string `json:"caching,omitempty"`
-	// sizeGiB, rounded up as Azure bills it.
+	// sizeGiB is the size, rounded up as Azure bills it.
 	// +optional
 	SizeGiB int64 `json:"sizeGiB,omitempty"`
 	// base is what it does without end: the tier's, or what was provisioned.
@@ -834,12 +837,28 @@ type Rate struct {
 	ThroughputBytesPerSecond int64 `json:"throughputBytesPerSecond"`
 }
 
-// WorkloadAssessment holds a workload's figures against published limits.
+// WorkloadAssessment is what limited a workload.
 type WorkloadAssessment struct {
 	// name of the workload.
 	// +required
 	Name string `json:"name,omitempty"`
-	// expected by the catalog, if enough I/Os are outstanding; absent where the limits of the disk are not
+	// verdict is what limited it: DiskIOPS, DiskThroughput, VMIOPS or VMThroughput, the bursts of these, such
+	// as DiskBurstIOPS, DiskBurst or VMBurst where credits ran out meanwhile, HostCache, LoadGenerator,
+	// Latency or QueueDepth; OfferedRate where nothing did; or Unknown, with a reason.
+	// +required
+	Verdict string `json:"verdict,omitempty"`
+	// reason of an Unknown verdict.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// message says it in a sentence, with what to do.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// alsoAtLimit are other limits that the figure is at.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	AlsoAtLimit []string `json:"alsoAtLimit,omitempty"`
+	// expected by the catalog with the credits at the start, if enough I/Os are outstanding; absent where the limits of the disk are not
 	// known.
 	// +optional
 	Expected *ExpectedRate `json:"expected,omitempty"`
@@ -849,9 +868,33 @@ type WorkloadAssessment struct {
 	// sustained is what the load reaches without burst credits; absent while unknown.
 	// +optional
 	Sustained *SustainedRate `json:"sustained,omitempty"`
+	// creditsLeft are the burst credits at the workload's end, as estimated from what the run used; absent
+	// where nothing bursts on credits, and for an existing claim, whose credits are not known.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
+	CreditsLeft []BurstCredits `json:"creditsLeft,omitempty"`
+	// warnings are what a reader of the verdict should know.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Warnings []StatusWarning `json:"warnings,omitempty"`
 }
 
-// ExpectedRate is what published limits allow a load, with full burst credits and without the host cache.
+// BurstCredits are an estimate of what one bucket holds.
+type BurstCredits struct {
+	// limit that they pay for, such as DiskBurstIOPS.
+	// +required
+	Limit string `json:"limit,omitempty"`
+	// percent of the full bucket.
+	// +required
+	Percent int32 `json:"percent"`
+	// seconds that they last at the full burst.
+	// +required
+	Seconds int64 `json:"seconds"`
+}
+
+// ExpectedRate is what published limits allow a load, without the host cache.
 type ExpectedRate struct {
 	Rate `json:",inline"`
 	// limitedBy is the limit that allows no more: DiskIOPS, DiskThroughput, VMIOPS, VMThroughput, or one of

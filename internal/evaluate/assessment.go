@@ -5,27 +5,31 @@ package evaluate
 
 import (
 	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/diskbench/diskbench/api/v1alpha1"
-	"github.com/diskbench/diskbench/internal/assess/predict"
+	"github.com/diskbench/diskbench/internal/assess/verdict"
 	"github.com/diskbench/diskbench/internal/azure/catalog"
 	"github.com/diskbench/diskbench/internal/azure/disk"
 	"github.com/diskbench/diskbench/internal/plan"
 )
 
-// inBand is how far above a limit a figure still shows that limit: measured disks are at a cap up to 1.04 of
-// it (judgment, from the scatter of published measurements).
-const inBand = 1.04
+// maxWarnings is the schema's limit.
+const maxWarnings = 16
 
-// Assess holds the figures of a run against published limits.
+// Assess says what limited the workloads of a run.
 func Assess(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, p Prices) *v1alpha1.Assessment {
 	d, odd := describe(p.Catalog, spec, s.Run)
 	out := &v1alpha1.Assessment{Disk: assumed(d)}
 	if d.Coverage != disk.OtherDriver {
 		out.CatalogVersion = p.Catalog.Version()
 	}
-	for i := range s.Measurements {
-		out.Workloads = append(out.Workloads, assess(spec, &s.Measurements[i], d))
+	for _, a := range verdicts(spec, s, d) {
+		out.Workloads = append(out.Workloads, workloadAssessment(a))
 	}
 	for _, w := range odd {
 		out.Warnings = append(out.Warnings, v1alpha1.StatusWarning{Reason: string(w.Reason), Message: w.Message})
@@ -34,54 +38,125 @@ func Assess(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, p
 	return out
 }
 
-// maxWarnings is the schema's limit.
-const maxWarnings = 16
-
-func assess(spec *v1alpha1.DiskBenchmarkSpec, m *v1alpha1.Measurement, d disk.Disk) v1alpha1.WorkloadAssessment {
-	out := v1alpha1.WorkloadAssessment{
-		Name:      m.Name,
-		Measured:  v1alpha1.Rate{IOPS: m.Total.IOPS, ThroughputBytesPerSecond: m.Total.ThroughputBytesPerSecond},
-		Sustained: sustained(spec, m, d),
+// LimitWords are the verdicts for people, workload by workload.
+func LimitWords(a *v1alpha1.Assessment) string {
+	var words []string
+	for i := range a.Workloads {
+		words = append(words, a.Workloads[i].Verdict)
 	}
-	if p, ok := prediction(spec, m, d); ok {
-		out.Expected = &v1alpha1.ExpectedRate{
-			Rate: levelRate(p.Now), LimitedBy: string(p.Now.LimitedBy), BurstSeconds: int64(math.Round(p.BurstSeconds)),
+	return strings.Join(words, " / ")
+}
+
+// verdicts of all workloads, in the order of the measurements.
+func verdicts(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, d disk.Disk) []verdict.Assessment {
+	r := verdict.Run{
+		Layout:     verdict.Layout{Seconds: ptr.Deref(s.Run.PreparingSeconds, 0)},
+		NewVolumes: spec.RepetitionScope != nil && *spec.RepetitionScope == v1alpha1.RepetitionScopeNewVolume,
+	}
+	for i := range s.Measurements {
+		m := &s.Measurements[i]
+		r.Layout.Bytes = max(r.Layout.Bytes, m.Parameters.FileSizeBytes)
+		r.Workloads = append(r.Workloads, input(spec, s.Run, m, d))
+	}
+	return verdict.AssessRun(r)
+}
+
+// sustainedIOPS are those of the workloads of which they are known, by name.
+func sustainedIOPS(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, d disk.Disk) map[string]int64 {
+	rates := map[string]int64{}
+	for _, a := range verdicts(spec, s, d) {
+		if a.Sustained != nil {
+			rates[a.Name] = a.Sustained.IOPS
+		}
+	}
+	return rates
+}
+
+// input is a measured workload in the verdict's terms.
+func input(spec *v1alpha1.DiskBenchmarkSpec, run *v1alpha1.Run, m *v1alpha1.Measurement, d disk.Disk) verdict.Input {
+	load, streams := loadOf(m), streamsOf(m)
+	repetitions := max(1, len(m.Repetitions))
+	in := verdict.Input{
+		Name: m.Name, Disk: d, Volumes: plan.VolumesOfSet(spec),
+		Load: verdict.Load{
+			BlockSizeBytes: load.BlockSizeBytes, ReadPercent: load.ReadPercent, Outstanding: load.Outstanding,
+			RateIOPS: rateOf(m), Buffered: m.Parameters.DirectIO == v1alpha1.DirectIODisabled, Streams: len(streams),
+			Sequential: slices.ContainsFunc(streams, func(p v1alpha1.StreamParameters) bool { return p.Pattern == sequential }),
+			SyncWrites: slices.ContainsFunc(streams, func(p v1alpha1.StreamParameters) bool { return p.Sync != "" && p.Sync != v1alpha1.SyncNone }),
+		},
+		Total: figuresRate(&m.Total), Read: figuresRate(m.Read), Write: figuresRate(m.Write),
+		MeanNanos: m.Total.MeanNanos, ProbeMeanNanos: m.ProbeMeanNanos,
+		Step: step(m.Step), Repetitions: repetitions,
+		WarmupSeconds: int64(m.Parameters.WarmupSeconds), WindowSeconds: m.WindowNanos / int64(repetitions) / int64(time.Second),
+	}
+	if m.Steady != nil {
+		in.VariationPermille = &m.Steady.VariationPermille
+	}
+	if dr := m.Drained; dr != nil {
+		in.Drained = &verdict.Drained{Seconds: dr.Seconds, Step: step(dr.Step), Last: catalog.Rate{IOPS: dr.IOPS, BytesPerSecond: dr.ThroughputBytesPerSecond}}
+	}
+	if c := m.CPU; c != nil {
+		in.CPU = verdict.CPU{BusiestWorkerPercent: c.BusiestWorkerPercent, RunDelayPercent: c.RunDelayPercent, ThrottledPercent: c.ThrottledPercent, StealPercent: c.StealPercent}
+	}
+	in.Device = device(run, m)
+	return in
+}
+
+// sequential is a pattern whose I/Os the kernel may merge.
+const sequential v1alpha1.Pattern = "Sequential"
+
+// device is what the kernel counted. Of the node's other disks it counts the I/Os and not their size.
+func device(run *v1alpha1.Run, m *v1alpha1.Measurement) verdict.Device {
+	var out verdict.Device
+	if run.Queue != nil {
+		out.MaxIOBytes = run.Queue.MaxIOBytes
+	}
+	if d := m.Device; d != nil {
+		out.OperationsPermille = d.OperationsPermille
+		if seconds := m.WindowNanos / int64(time.Second); seconds > 0 {
+			out.OtherIOPS = d.OtherOperations / seconds
 		}
 	}
 	return out
 }
 
-// prediction of what a workload can reach; false where the limits of the disk are not known, and for
-// buffered I/O, most of which never reaches it.
-func prediction(spec *v1alpha1.DiskBenchmarkSpec, m *v1alpha1.Measurement, d disk.Disk) (predict.Prediction, bool) {
-	if m.Parameters.DirectIO == v1alpha1.DirectIODisabled {
-		return predict.Prediction{}, false
+func figuresRate(f *v1alpha1.Figures) catalog.Rate {
+	if f == nil {
+		return catalog.Rate{}
 	}
-	return predict.Predict(d, plan.VolumesOfSet(spec), loadOf(m), d.VM)
+	return catalog.Rate{IOPS: f.IOPS, BytesPerSecond: f.ThroughputBytesPerSecond}
 }
 
-// sustained is what a load reaches without burst credits; nil where that is not known.
-func sustained(spec *v1alpha1.DiskBenchmarkSpec, m *v1alpha1.Measurement, d disk.Disk) *v1alpha1.SustainedRate {
-	if m.Drained != nil && m.Drained.Step != nil {
-		return &v1alpha1.SustainedRate{Basis: v1alpha1.BasisDrained, Rate: v1alpha1.Rate{
-			IOPS: m.Drained.IOPS, ThroughputBytesPerSecond: m.Drained.ThroughputBytesPerSecond,
-		}}
-	}
-	p, ok := prediction(spec, m, d)
-	switch {
-	case !ok:
+func step(s *v1alpha1.Step) *verdict.Step {
+	if s == nil {
 		return nil
-	case float64(m.Total.IOPS) <= p.Sustained.IOPS*inBand:
-		return &v1alpha1.SustainedRate{Basis: v1alpha1.BasisMeasured, Rate: v1alpha1.Rate{
-			IOPS: m.Total.IOPS, ThroughputBytesPerSecond: m.Total.ThroughputBytesPerSecond,
-		}}
-	default:
-		return &v1alpha1.SustainedRate{Basis: v1alpha1.BasisCatalog, Rate: levelRate(p.Sustained)}
 	}
+	return &verdict.Step{AtSeconds: s.AtSeconds, BeforeIOPS: s.BeforeIOPS, AfterIOPS: s.AfterIOPS}
 }
 
-func levelRate(l predict.Level) v1alpha1.Rate {
-	return v1alpha1.Rate{IOPS: int64(math.Round(l.IOPS)), ThroughputBytesPerSecond: int64(math.Round(l.BytesPerSecond))}
+func workloadAssessment(a verdict.Assessment) v1alpha1.WorkloadAssessment {
+	out := v1alpha1.WorkloadAssessment{
+		Name: a.Name, Verdict: string(a.Verdict), Reason: string(a.Reason), Message: a.Sentence, Measured: *rate(&a.Measured),
+	}
+	for _, v := range a.AlsoAtLimit {
+		out.AlsoAtLimit = append(out.AlsoAtLimit, string(v))
+	}
+	if e := a.Expected; e != nil {
+		out.Expected = &v1alpha1.ExpectedRate{Rate: *rate(&e.Rate), LimitedBy: string(e.LimitedBy), BurstSeconds: e.BurstSeconds}
+	}
+	if s := a.Sustained; s != nil {
+		out.Sustained = &v1alpha1.SustainedRate{Rate: *rate(&s.Rate), Basis: v1alpha1.SustainedBasis(s.Basis)}
+	}
+	for _, c := range a.CreditsLeft {
+		out.CreditsLeft = append(out.CreditsLeft, v1alpha1.BurstCredits{
+			Limit: string(c.Limit), Percent: int32(math.Round(100 * float64(c.Left) / float64(c.Full))), Seconds: c.Seconds,
+		})
+	}
+	for _, w := range a.Warnings {
+		out.Warnings = append(out.Warnings, v1alpha1.StatusWarning{Reason: string(w.Reason), Message: w.Message})
+	}
+	out.Warnings = out.Warnings[:min(len(out.Warnings), maxWarnings)]
+	return out
 }
 
 func assumed(d disk.Disk) v1alpha1.AssumedDisk {

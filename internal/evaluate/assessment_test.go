@@ -4,6 +4,8 @@
 package evaluate
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +13,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/diskbench/diskbench/api/v1alpha1"
+	"github.com/diskbench/diskbench/internal/assess/verdict"
+	"github.com/diskbench/diskbench/internal/azure/catalog"
 )
 
 func measured(block, iops int64) func(*benchmark) {
@@ -28,39 +32,81 @@ func TestAssessHoldsFiguresAgainstLimits(t *testing.T) {
 	}
 	for _, c := range []struct {
 		why       string
+		verdict   string
 		of        *benchmark
 		expected  *v1alpha1.ExpectedRate
 		sustained *v1alpha1.SustainedRate
 	}{
-		{"P10 in its burst, which is gone after half an hour", standardSSD(premium, measured(4<<10, 3500)),
+		{"P10 in its burst, which is gone after half an hour", "DiskBurstIOPS", standardSSD(premium, measured(4<<10, 3500)),
 			&v1alpha1.ExpectedRate{Rate: of(3500, 3500<<12), LimitedBy: "DiskBurstIOPS", BurstSeconds: 1800},
 			&v1alpha1.SustainedRate{Rate: of(500, 500<<12), Basis: v1alpha1.BasisCatalog}},
-		{"2% above the base, as disks are", standardSSD(premium, measured(4<<10, 510)),
+		{"2% above the base, as disks are", "DiskIOPS", standardSSD(premium, measured(4<<10, 510)),
 			&v1alpha1.ExpectedRate{Rate: of(3500, 3500<<12), LimitedBy: "DiskBurstIOPS", BurstSeconds: 1800},
 			&v1alpha1.SustainedRate{Rate: of(510, 510<<12), Basis: v1alpha1.BasisMeasured}},
-		{"what was measured without credits goes before what is published", standardSSD(premium, measured(4<<10, 3500), drained),
+		{"what was measured without credits goes before what is published", "DiskBurstIOPS", standardSSD(premium, measured(4<<10, 3500), drained),
 			&v1alpha1.ExpectedRate{Rate: of(3500, 3500<<12), LimitedBy: "DiskBurstIOPS", BurstSeconds: 1800},
 			&v1alpha1.SustainedRate{Rate: of(507, 507<<12), Basis: v1alpha1.BasisDrained}},
-		{"no fall, no level without credits", standardSSD(premium, measured(4<<10, 3500), drained, func(b *benchmark) { b.status.Measurements[0].Drained.Step = nil }),
+		{"no fall, no level without credits", "DiskBurstIOPS", standardSSD(premium, measured(4<<10, 3500), drained, func(b *benchmark) { b.status.Measurements[0].Drained.Step = nil }),
 			&v1alpha1.ExpectedRate{Rate: of(3500, 3500<<12), LimitedBy: "DiskBurstIOPS", BurstSeconds: 1800},
 			&v1alpha1.SustainedRate{Rate: of(500, 500<<12), Basis: v1alpha1.BasisCatalog}},
-		{"two disks of a striped set do twice as much", standardSSD(premium, measured(4<<10, 7000), func(b *benchmark) { b.spec.VolumeCount = ptr.To[int32](2) }),
+		{"two disks of a striped set do twice as much", "DiskBurstIOPS", standardSSD(premium, measured(4<<10, 7000), func(b *benchmark) { b.spec.VolumeCount = ptr.To[int32](2) }),
 			&v1alpha1.ExpectedRate{Rate: of(7000, 7000<<12), LimitedBy: "DiskBurstIOPS", BurstSeconds: 1800},
 			&v1alpha1.SustainedRate{Rate: of(1000, 1000<<12), Basis: v1alpha1.BasisCatalog}},
-		{"P40 has more than the VM takes", standardSSD(premium, measured(4<<10, 3200), with(func(r *v1alpha1.Run) {
+		{"P40 has more than the VM takes", "VMIOPS", standardSSD(premium, measured(4<<10, 3200), with(func(r *v1alpha1.Run) {
 			r.Size, r.VMSize = ptr.To(resource.MustParse("2Ti")), "Standard_D2s_v3"
 		})), &v1alpha1.ExpectedRate{Rate: of(4000, 4000<<12), LimitedBy: "VMBurstIOPS", BurstSeconds: 1800},
 			&v1alpha1.SustainedRate{Rate: of(3200, 3200<<12), Basis: v1alpha1.BasisMeasured}},
-		{"the page cache answers, and no disk", standardSSD(premium, measured(4<<10, 3500), func(b *benchmark) { b.status.Measurements[0].Parameters.DirectIO = v1alpha1.DirectIODisabled }), nil, nil},
-		{"there is no catalog of other drivers' disks", standardSSD(otherDriver), nil, nil},
+		{"the page cache answers, and no disk", "Unknown Buffered", standardSSD(premium, measured(4<<10, 3500), func(b *benchmark) { b.status.Measurements[0].Parameters.DirectIO = v1alpha1.DirectIODisabled }), nil, nil},
+		{"there is no catalog of other drivers' disks", "Unknown NoCatalog", standardSSD(otherDriver), nil, nil},
 	} {
-		got := Assess(&c.of.spec, &c.of.status, embeddedPrices(t))
-		want := []v1alpha1.WorkloadAssessment{{Name: "randread", Expected: c.expected, Sustained: c.sustained, Measured: v1alpha1.Rate{
-			IOPS: c.of.status.Measurements[0].Total.IOPS, ThroughputBytesPerSecond: c.of.status.Measurements[0].Total.ThroughputBytesPerSecond,
-		}}}
-		if diff := cmp.Diff(want, got.Workloads); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.why, diff)
+		got := Assess(&c.of.spec, &c.of.status, embeddedPrices(t)).Workloads[0]
+		if words := strings.TrimSpace(got.Verdict + " " + got.Reason); words != c.verdict || got.Message == "" {
+			t.Errorf("%s: %s, want %s: %s", c.why, words, c.verdict, got.Message)
 		}
+		if diff := cmp.Diff(c.expected, got.Expected); diff != "" {
+			t.Errorf("%s: expected (-want +got):\n%s", c.why, diff)
+		}
+		if diff := cmp.Diff(c.sustained, got.Sustained); diff != "" {
+			t.Errorf("%s: sustained (-want +got):\n%s", c.why, diff)
+		}
+	}
+}
+
+// The facts have to reach the rules, each of which is tested with them.
+func TestInputHasWhatVerdictsNeed(t *testing.T) {
+	b := standardSSD(premium, with(func(r *v1alpha1.Run) { r.Queue = &v1alpha1.Queue{MaxIOBytes: 512 << 10} }))
+	m := &b.status.Measurements[0]
+	m.Parameters.Pattern, m.Parameters.Sync, m.Parameters.RateLimitIOPS = "Sequential", "WriteThrough", 100
+	m.Steady = &v1alpha1.Steady{VariationPermille: 31}
+	m.Step = &v1alpha1.Step{AtSeconds: 30, BeforeIOPS: 3500, AfterIOPS: 500}
+	m.Device = &v1alpha1.DeviceCounters{OperationsPermille: ptr.To[int64](1001), OtherOperations: 600}
+	m.CPU = &v1alpha1.CPU{BusiestWorkerPercent: 1, RunDelayPercent: 2, ThrottledPercent: 3, StealPercent: 4}
+	d, _ := describe(embeddedPrices(t).Catalog, &b.spec, b.status.Run)
+	want := verdict.Input{
+		Name: "randread", Disk: d, Volumes: 1,
+		Load: verdict.Load{
+			BlockSizeBytes: 4 << 10, ReadPercent: 100, Outstanding: 128, RateIOPS: 400, Sequential: true, SyncWrites: true, Streams: 1,
+		},
+		Total: catalog.Rate{IOPS: 600, BytesPerSecond: 600 << 12}, Read: catalog.Rate{IOPS: 600, BytesPerSecond: 600 << 12},
+		MeanNanos: 213_333_333, ProbeMeanNanos: ptr.To[int64](2e6), VariationPermille: ptr.To[int64](31),
+		Step:   &verdict.Step{AtSeconds: 30, BeforeIOPS: 3500, AfterIOPS: 500},
+		Device: verdict.Device{OperationsPermille: ptr.To[int64](1001), MaxIOBytes: 512 << 10, OtherIOPS: 10},
+		CPU:    verdict.CPU{BusiestWorkerPercent: 1, RunDelayPercent: 2, ThrottledPercent: 3, StealPercent: 4},
+
+		WarmupSeconds: 3, WindowSeconds: 60, Repetitions: 1,
+	}
+	if diff := cmp.Diff(want, input(&b.spec, b.status.Run, m, d), cmp.AllowUnexported(catalog.Date{})); diff != "" {
+		t.Errorf("input (-want +got):\n%s", diff)
+	}
+}
+
+func TestCreditsThatAreLeft(t *testing.T) {
+	b := standardSSD(premium, measured(4<<10, 3500))
+	got := Assess(&b.spec, &b.status, embeddedPrices(t)).Workloads[0].CreditsLeft
+	i := slices.IndexFunc(got, func(c v1alpha1.BurstCredits) bool { return c.Limit == "DiskBurstIOPS" })
+	// 63 of 1,800 seconds at the full burst.
+	if i < 0 || got[i].Percent < 95 || got[i].Percent > 97 || got[i].Seconds < 1700 || got[i].Seconds > 1737 {
+		t.Errorf("%+v", got)
 	}
 }
 

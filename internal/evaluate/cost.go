@@ -25,13 +25,14 @@ const quantityPlaces = 8
 // Cost is what the volume of a run with figures costs a month, and what the run cost.
 func Cost(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, p Prices, now time.Time) *v1alpha1.Cost {
 	d, _ := describe(p.Catalog, spec, s.Run)
-	w := pricedWorkload(spec, s, d)
+	rates := sustainedIOPS(spec, s, d)
+	w := pricedWorkload(spec, s, d, rates)
 	o := options(spec, now)
 	if w != nil {
 		o.Use.BlockSizeBytes = loadOf(w).BlockSizeBytes
 		o.Use.IOPS = &w.Total.IOPS
-		if r := sustained(spec, w, d); r != nil {
-			o.Use.IOPS, o.SustainedIOPS = &r.IOPS, r.IOPS
+		if iops, ok := rates[w.Name]; ok {
+			o.Use.IOPS, o.SustainedIOPS = &iops, iops
 		}
 	}
 	e := cost.Monthly(p.Catalog, d, o)
@@ -98,7 +99,7 @@ func wide(n *int32) *int64 {
 
 // pricedWorkload is the one whose rate a month is priced with: that of the targets, or else the one with
 // the most transactions.
-func pricedWorkload(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, d disk.Disk) *v1alpha1.Measurement {
+func pricedWorkload(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, d disk.Disk, rates map[string]int64) *v1alpha1.Measurement {
 	if len(s.Measurements) == 0 {
 		return nil
 	}
@@ -107,9 +108,9 @@ func pricedWorkload(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkS
 		candidates = s.Measurements
 	}
 	rate := func(m *v1alpha1.Measurement) int64 {
-		iops := m.Total.IOPS
-		if r := sustained(spec, m, d); r != nil {
-			iops = r.IOPS
+		iops, ok := rates[m.Name]
+		if !ok {
+			iops = m.Total.IOPS
 		}
 		unit := unitBytes(d)
 		return iops * max(1, (loadOf(m).BlockSizeBytes+unit-1)/unit)

@@ -30,11 +30,34 @@ func loadOf(m *v1alpha1.Measurement) predict.Load {
 	return l
 }
 
+// streamsOf are the parameters of each stream.
+func streamsOf(m *v1alpha1.Measurement) []v1alpha1.StreamParameters {
+	if len(m.Streams) == 0 {
+		return []v1alpha1.StreamParameters{m.Parameters.StreamParameters}
+	}
+	var out []v1alpha1.StreamParameters
+	for i := range m.Streams {
+		out = append(out, m.Streams[i].Parameters)
+	}
+	return out
+}
+
+// rateOf is the rate that was asked for; 0 when a stream had none.
+func rateOf(m *v1alpha1.Measurement) int64 {
+	var sum int64
+	for _, p := range streamsOf(m) {
+		if p.RateLimitIOPS == 0 {
+			return 0
+		}
+		sum += p.RateLimitIOPS * int64(p.Threads)
+	}
+	return sum
+}
+
 // outstanding I/Os of all streams.
 func outstanding(m *v1alpha1.Measurement) int {
-	sum := int(m.Parameters.Threads * m.Parameters.QueueDepth)
-	for i := range m.Streams {
-		p := &m.Streams[i].Parameters
+	sum := 0
+	for _, p := range streamsOf(m) {
 		sum += int(p.Threads * p.QueueDepth)
 	}
 	return sum

@@ -119,7 +119,7 @@ func evaluateFigures(o Observation, s *v1alpha1.DiskBenchmarkStatus) {
 	}
 	s.Assessment = evaluate.Assess(o.spec(), s, *o.Prices)
 	s.Cost = evaluate.Cost(o.spec(), s, *o.Prices, o.Now)
-	s.Summary.Cost = evaluate.CostWords(s.Cost)
+	s.Summary.LimitedBy, s.Summary.Cost = evaluate.LimitWords(s.Assessment), evaluate.CostWords(s.Cost)
 }
 
 func completedMessage(ms []v1alpha1.Measurement) string {

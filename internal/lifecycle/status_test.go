@@ -487,7 +487,7 @@ func TestTheFullestStatusIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if limit := 144 << 10; len(data) > limit {
+	if limit := 192 << 10; len(data) > limit {
 		t.Errorf("the fullest status has %d bytes, the bound is %d", len(data), limit)
 	}
 }
@@ -502,7 +502,9 @@ func fillEvaluation(s *v1alpha1.DiskBenchmarkStatus, name string) {
 		CatalogVersion: name, Warnings: warnings,
 		Disk: v1alpha1.AssumedDisk{Coverage: name, SKU: name, Tier: name, Redundancy: name, Caching: name, Bursting: name, VMSize: name, Base: &rate, Burst: &rate},
 		Workloads: slices.Repeat([]v1alpha1.WorkloadAssessment{{
-			Name: name, Measured: rate, Expected: &v1alpha1.ExpectedRate{Rate: rate, LimitedBy: name, BurstSeconds: big},
+			Name: name, Verdict: name, Reason: name, Message: sentence, AlsoAtLimit: slices.Repeat([]string{name}, 8), Warnings: warnings[:8],
+			CreditsLeft: slices.Repeat([]v1alpha1.BurstCredits{{Limit: name, Percent: 100, Seconds: big}}, 4),
+			Measured:    rate, Expected: &v1alpha1.ExpectedRate{Rate: rate, LimitedBy: name, BurstSeconds: big},
 			Sustained: &v1alpha1.SustainedRate{Rate: rate, Basis: v1alpha1.BasisMeasured},
 		}}, workload.MaxWorkloads),
 	}
