@@ -138,7 +138,7 @@ func open(ctx context.Context, plan workload.Plan, makeReady func(*session) erro
 			interrupted, grace = nil, time.After(drainGrace)
 		case <-grace:
 			go func() { // should the target answer after all
-				<-opened
+				_ = <-opened
 				s.discard()
 			}()
 			return nil, report.Failf(report.ReasonInterrupted,
