@@ -123,22 +123,26 @@ func open(ctx context.Context, plan workload.Plan, makeReady func(*session) erro
 		return nil, report.Failf(report.ReasonInvalidPlan, "%v", err)
 	}
 	s := &session{plan: plan}
-	opened := make(chan error, 1)
-	go func() { opened <- s.open(makeReady) }()
+	ended := make(chan struct{})
+	var failure error
+	go func() {
+		defer close(ended)
+		failure = s.open(makeReady)
+	}()
 	var grace <-chan time.Time
 	for interrupted := ctx.Done(); ; {
 		select {
-		case err := <-opened:
-			if err != nil {
+		case <-ended:
+			if failure != nil {
 				s.discard()
-				return nil, err
+				return nil, failure
 			}
 			return s, nil
 		case <-interrupted:
 			interrupted, grace = nil, time.After(drainGrace)
 		case <-grace:
 			go func() { // should the target answer after all
-				_ = <-opened
+				<-ended
 				s.discard()
 			}()
 			return nil, report.Failf(report.ReasonInterrupted,
