@@ -4,9 +4,11 @@
 package verdict
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
+	"github.com/diskbench/diskbench/internal/assess/predict"
 	"github.com/diskbench/diskbench/internal/azure/catalog"
 )
 
@@ -26,20 +28,18 @@ func assess(in Input) (Assessment, Ledger) {
 	row, found := e.judge()
 	left := e.after(start, found)
 	a := Assessment{
-		Name: e.Name, Verdict: found.verdict, Reason: found.reason, Row: row.number,
+		Name: e.Name, Verdict: found.verdict, Reason: found.reason, Row: row,
 		Measured: e.Total, Expected: e.expected(start), Sustained: e.sustained(found),
 		CreditsAtStart: start.Credits(), CreditsLeft: left.Credits(),
 	}
-	if found.verdict == DiskBurst || found.verdict == VMBurst {
+	if found.ended() {
 		a.StepAtSeconds = new(e.step.AtSeconds)
 	}
-	for _, c := range found.at {
-		if c.verdict != found.verdict {
+	for i, c := range found.at {
+		// The first is what the verdict names, unless it names none.
+		if i > 0 || found.verdict == Unknown {
 			a.AlsoAtLimit = append(a.AlsoAtLimit, c.verdict)
 		}
-	}
-	if found.verdict == DiskBurst || found.verdict == VMBurst {
-		a.AlsoAtLimit = nil
 	}
 	a.Sentence = e.sentence(found)
 	a.Warnings = e.warnings(found, start)
@@ -106,27 +106,34 @@ func sameLoad(all []Input, i int) []Rung {
 
 // after is what a workload leaves of credits.
 func (e *evidence) after(l Ledger, found finding) Ledger {
+	if probe := ptrOr(e.ProbeMeanNanos, 0); probe > 0 {
+		perSecond := round(1e9 / float64(probe))
+		l = l.spend(e.use(catalog.Rate{IOPS: perSecond, BytesPerSecond: perSecond * e.Load.BlockSizeBytes}, e.ProbeSeconds, 1))
+	}
+	rate := e.Total
 	if e.Load.Buffered {
+		// What is written reaches the disk sooner or later, and what is read need not.
+		rate = e.Write
+	}
+	l = l.spend(e.use(rate, e.WarmupSeconds+e.WindowSeconds, e.Repetitions))
+	if e.Drained != nil {
+		l = l.spend(e.use(e.Drained.Last, e.Drained.Seconds, e.Repetitions))
+	}
+	if !found.ended() {
 		return l
 	}
-	l = l.spend(e.use(e.Total, e.WarmupSeconds+e.WindowSeconds))
-	if e.Drained != nil {
-		l = l.spend(e.use(e.Drained.Last, e.Drained.Seconds))
-	}
-	if found.verdict == DiskBurst || found.verdict == VMBurst {
-		for _, c := range found.at {
-			l = l.emptied(bursts[c.verdict])
-		}
+	for _, c := range found.at {
+		l = l.emptied(bursts[c.verdict])
 	}
 	return l
 }
 
-// use of a rate for some time in each repetition.
-func (e *evidence) use(r catalog.Rate, seconds int64) use {
+// use of a rate for some time, as often as that.
+func (e *evidence) use(r catalog.Rate, seconds int64, times int) use {
 	each := max(0, float64(seconds))
 	u := use{
-		iops: float64(r.IOPS) * e.deviceRatio() * units(e.load.BlockSizeBytes), bytesPerSecond: float64(r.BytesPerSecond),
-		diskSeconds: each * float64(e.Repetitions), vmSeconds: each * float64(e.Repetitions),
+		iops: float64(r.IOPS) * e.ratio * units(e.load.BlockSizeBytes), bytesPerSecond: float64(r.BytesPerSecond),
+		diskSeconds: each * float64(times), vmSeconds: each * float64(times),
 	}
 	if e.NewVolumes {
 		u.diskSeconds = each
@@ -147,36 +154,57 @@ func (e *evidence) expected(start Ledger) *Expected {
 	if e.prediction == nil {
 		return nil
 	}
-	now, seconds := e.prediction.Now, e.prediction.BurstSeconds
-	if start.empty(Verdict(now.LimitedBy)) {
-		now, seconds = e.prediction.Sustained, 0
+	lowest := e.inEffect(start)
+	x := &Expected{
+		// The engine's I/Os, of which the disk's can be several or a part.
+		Rate:      rate(lowest.iops/e.ratio, float64(e.Load.BlockSizeBytes)),
+		LimitedBy: predict.Limit(lowest.verdict),
 	}
-	// The engine's I/Os, of which the disk's can be several or a part.
-	iops := now.IOPS / e.deviceRatio()
-	x := &Expected{Rate: rate(iops, float64(e.Load.BlockSizeBytes)), LimitedBy: now.LimitedBy, BurstSeconds: round(seconds)}
-	if iops > 0 {
-		x.MeasuredPermille = round(1000 * float64(e.Total.IOPS) / iops)
+	x.BurstSeconds = start.lasts(use{iops: lowest.iops * units(e.load.BlockSizeBytes), bytesPerSecond: lowest.iops * float64(e.load.BlockSizeBytes)})
+	if x.IOPS > 0 {
+		x.MeasuredPermille = round(1000 * float64(e.Total.IOPS) / float64(x.IOPS))
 	}
 	return x
 }
 
+// inEffect is the lowest of all limits: of each its burst, unless by the estimate its credits are spent.
+func (e *evidence) inEffect(start Ledger) capacity {
+	var all []capacity
+	for _, name := range bases {
+		base, ok := e.cap(name)
+		if burst, has := e.cap(bursts[name]); has && !start.empty(burst.verdict) {
+			base = burst
+		}
+		if ok {
+			all = append(all, base)
+		}
+	}
+	return slices.MinFunc(all, func(a, b capacity) int { return cmp.Compare(a.iops, b.iops) })
+}
+
 // sustained is what the load reaches without credits; nil where that is not known.
 func (e *evidence) sustained(found finding) *Sustained {
-	if d := e.Drained; d != nil && d.Step != nil {
-		return &Sustained{Rate: d.Last, Basis: BasisDrained}
-	}
-	switch {
+	switch d := e.Drained; {
 	case found.reason == InvalidRun:
 		return nil
-	case (found.verdict == DiskBurst || found.verdict == VMBurst) && e.step != nil:
+	case d != nil && d.Step != nil:
+		return &Sustained{Rate: d.Last, Basis: BasisDrained}
+	case found.ended():
 		return &Sustained{Rate: rate(float64(e.step.AfterIOPS), float64(e.Load.BlockSizeBytes)), Basis: BasisMeasured}
 	case e.prediction == nil:
 		return nil
 	case e.iops <= e.prediction.Sustained.IOPS*bandHigh:
 		return &Sustained{Rate: e.Total, Basis: BasisMeasured}
 	default:
-		return &Sustained{Rate: rate(e.prediction.Sustained.IOPS/e.deviceRatio(), float64(e.Load.BlockSizeBytes)), Basis: BasisCatalog}
+		return &Sustained{Rate: rate(e.prediction.Sustained.IOPS/e.ratio, float64(e.Load.BlockSizeBytes)), Basis: BasisCatalog}
 	}
+}
+
+func ptrOr(p *int64, otherwise int64) int64 {
+	if p == nil {
+		return otherwise
+	}
+	return *p
 }
 
 // round to an integer, within what one can hold.

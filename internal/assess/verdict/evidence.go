@@ -4,10 +4,12 @@
 package verdict
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/diskbench/diskbench/internal/assess/predict"
 	"github.com/diskbench/diskbench/internal/azure/catalog"
+	"github.com/diskbench/diskbench/internal/azure/disk"
 )
 
 const (
@@ -34,6 +36,11 @@ func isVM(v Verdict) bool {
 	return slices.Contains([]Verdict{VMIOPS, VMThroughput, VMBurstIOPS, VMBurstThroughput}, v)
 }
 
+// inBytes tells whether a limit is in bytes, rather than in I/Os.
+func inBytes(v Verdict) bool {
+	return slices.Contains([]Verdict{DiskThroughput, DiskBurstThroughput, VMThroughput, VMBurstThroughput}, v)
+}
+
 // bursts gives the burst of a base.
 var bursts = map[Verdict]Verdict{
 	DiskIOPS: DiskBurstIOPS, DiskThroughput: DiskBurstThroughput,
@@ -50,17 +57,20 @@ type evidence struct {
 	Input
 	// load as the disks saw it, split or merged.
 	load predict.Load
-	// iops that the disks saw.
-	iops float64
+	// ratio of the disks' operations to the engine's, and the disks' IOPS.
+	ratio, iops float64
 	// caps from the lowest; none where they are unknown, and for buffered I/O.
 	caps []capacity
+	// cached are the VM's limits of I/O through the host cache; none where they are unknown, and without
+	// such I/O.
+	cached []capacity
 	// step to judge; nil without.
-	step *Step
-	// stepSeconds is the time that the step's series covers.
-	stepSeconds int64
-	prediction  *predict.Prediction
-	queueing    answer
-	ladder      []Rung
+	step       *Step
+	prediction *predict.Prediction
+	// queueing: whether I/Os waited for a limit.
+	queueing answer
+	// ladder from the lowest depth, this workload's included.
+	ladder []Rung
 }
 
 // answer of a question that may have no evidence.
@@ -75,17 +85,18 @@ const (
 func weigh(in Input) evidence {
 	in.Volumes, in.Repetitions = max(1, in.Volumes), max(1, in.Repetitions)
 	e := evidence{Input: in}
-	ratio := e.deviceRatio()
-	e.iops = float64(in.Total.IOPS) * ratio
+	ratio, size := e.deviceRatio()
+	e.ratio, e.iops = ratio, float64(in.Total.IOPS)*ratio
 	e.load = predict.Load{
-		BlockSizeBytes: max(1, int64(float64(in.Load.BlockSizeBytes)/ratio)),
+		BlockSizeBytes: max(1, round(float64(in.Load.BlockSizeBytes)*size)),
 		ReadPercent:    in.Load.ReadPercent, Outstanding: in.Load.Outstanding,
 	}
 	if p, ok := predict.Predict(in.Disk, in.Volumes, e.load, in.Disk.VM); ok && !in.Load.Buffered && in.Load.BlockSizeBytes > 0 {
 		e.prediction = &p
 		e.caps = e.capacities()
+		e.cached = e.cachedCapacities()
 	}
-	e.step, e.stepSeconds = e.longStep()
+	e.step = e.longStep()
 	e.ladder = e.rungs()
 	e.queueing = e.queued()
 	return e
@@ -104,11 +115,11 @@ func (e *evidence) capacities() []capacity {
 // over is a rate over a limit. The VM's limits hold for all disks of the node, so that the others' load
 // counts: in the unit of the limit, I/Os or bytes.
 func (e *evidence) over(v Verdict, limit, iops float64) float64 {
-	switch v {
-	case VMIOPS, VMBurstIOPS:
-		iops += float64(e.Device.OtherIOPS) / units(e.load.BlockSizeBytes)
-	case VMThroughput, VMBurstThroughput:
+	switch {
+	case isVM(v) && inBytes(v):
 		iops += float64(e.Device.OtherBytesPerSecond) / float64(e.load.BlockSizeBytes)
+	case isVM(v):
+		iops += float64(e.Device.OtherIOPS) / units(e.load.BlockSizeBytes)
 	}
 	return iops / limit
 }
@@ -139,19 +150,60 @@ func (e *evidence) ceilings() []capacity {
 			all = append(all, c)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b capacity) int { return compareFloat(a.iops, b.iops) })
+	slices.SortStableFunc(all, func(a, b capacity) int { return cmp.Compare(a.iops, b.iops) })
 	return all
 }
 
-// above tells whether the figure is more than the published limits allow together. All of them hold at
-// once, so that this is so when it is above the burst, or the base without one, of any of them.
-func (e *evidence) above() bool {
-	return slices.ContainsFunc(e.ceilings(), func(c capacity) bool { return c.x > bandHigh })
+// cachedCapacities hold the figure against the VM's limits of I/O through the host cache.
+func (e *evidence) cachedCapacities() []capacity {
+	if !e.throughCache() || e.Disk.VM == nil || e.Disk.VM.Cached == nil {
+		return nil
+	}
+	limit := e.Disk.VM.Cached
+	all := []capacity{
+		{verdict: HostCache, iops: float64(limit.IOPS) / units(e.load.BlockSizeBytes)},
+		{verdict: HostCache, iops: float64(limit.BytesPerSecond) / float64(e.load.BlockSizeBytes)},
+	}
+	for i := range all {
+		all[i].x = e.iops / all[i].iops
+	}
+	slices.SortStableFunc(all, func(a, b capacity) int { return cmp.Compare(a.iops, b.iops) })
+	return all
 }
 
-// below tells whether the figure is below every limit, base and burst.
+// throughCache tells whether I/O went through the host cache: reads through a ReadOnly one, and writes,
+// too, through a ReadWrite one.
+func (e *evidence) throughCache() bool {
+	return e.Disk.Caching == disk.CachingReadWrite || e.cachedReads()
+}
+
+// cachedReads tells whether the host cache can have answered reads.
+func (e *evidence) cachedReads() bool {
+	return (e.Disk.Caching == disk.CachingReadOnly || e.Disk.Caching == disk.CachingReadWrite) && e.Load.ReadPercent > 0
+}
+
+// exceeded is the lowest limit that the figure is above, burst included: published limits hold all at
+// once, so that one is enough to be above what they allow together.
+func (e *evidence) exceeded() (capacity, bool) {
+	for _, c := range e.ceilings() {
+		if c.x > bandHigh {
+			return c, true
+		}
+	}
+	return capacity{}, false
+}
+
+// below tells whether the figure is below every limit, base and burst. On-demand bursting has no end, so
+// that the base is no limit then.
 func (e *evidence) below() bool {
-	return !slices.ContainsFunc(e.caps, func(c capacity) bool { return c.x >= bandLow })
+	return !slices.ContainsFunc(e.caps, func(c capacity) bool { return c.x >= bandLow && !e.overridden(c.verdict) }) &&
+		!slices.ContainsFunc(e.cached, func(c capacity) bool { return c.x >= bandLow })
+}
+
+// overridden tells whether a base of the disk is no limit because bursting has no end.
+func (e *evidence) overridden(v Verdict) bool {
+	_, has := e.cap(bursts[v])
+	return has && !isVM(v) && e.Disk.Bursting == catalog.BurstOnDemand
 }
 
 // inBand are the limits that the figure is at, from the lowest.
@@ -170,21 +222,11 @@ func (e *evidence) between() (base, burst capacity, ok bool) {
 	for _, name := range bases {
 		base, hasBase := e.cap(name)
 		burst, hasBurst := e.cap(bursts[name])
-		if hasBase && hasBurst && base.x > bandHigh && burst.x < bandLow {
+		if hasBase && hasBurst && !e.overridden(name) && base.x > bandHigh && burst.x < bandLow {
 			return base, burst, true
 		}
 	}
 	return capacity{}, capacity{}, false
-}
-
-func compareFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func rate(iops, blockSize float64) catalog.Rate {

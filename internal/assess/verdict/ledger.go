@@ -83,19 +83,24 @@ type use struct {
 	diskSeconds, vmSeconds float64
 }
 
+// of a limit, in its unit per second.
+func (u use) of(limit Verdict) float64 {
+	if inBytes(limit) {
+		return u.bytesPerSecond
+	}
+	return u.iops
+}
+
 // spend gives what a use leaves.
 func (l Ledger) spend(u use) Ledger {
 	l.buckets = slices.Clone(l.buckets)
 	for i := range l.buckets {
 		b := &l.buckets[i]
-		perSecond, seconds := u.bytesPerSecond, u.diskSeconds
-		if b.limit == DiskBurstIOPS || b.limit == VMBurstIOPS {
-			perSecond = u.iops
-		}
+		seconds := u.diskSeconds
 		if isVM(b.limit) {
 			seconds = u.vmSeconds
 		}
-		b.spend(perSecond, seconds)
+		b.spend(u.of(b.limit), seconds)
 	}
 	return l
 }
@@ -118,6 +123,23 @@ func (l Ledger) Credits() []Credits {
 		all = append(all, l.buckets[i].credits())
 	}
 	return all
+}
+
+// lasts is how many seconds a use can go on until the first bucket is empty; 0 without an end.
+func (l Ledger) lasts(u use) int64 {
+	var first int64
+	for i := range l.buckets {
+		b := &l.buckets[i]
+		over := u.of(b.limit) - b.base
+		// A rate that is made of the base can be above it by rounding alone.
+		if over <= b.base*1e-9 || b.left <= 0 {
+			continue
+		}
+		if seconds := round(b.left / over); first == 0 || seconds < first {
+			first = max(1, seconds)
+		}
+	}
+	return first
 }
 
 // empty tells whether a bucket has nothing left.

@@ -3,11 +3,7 @@
 
 package verdict
 
-import (
-	"slices"
-
-	"github.com/diskbench/diskbench/internal/azure/disk"
-)
+import "slices"
 
 // finding is what a row says when it holds.
 type finding struct {
@@ -17,14 +13,17 @@ type finding struct {
 	at []capacity
 }
 
+// ended tells whether credits ran out meanwhile.
+func (f finding) ended() bool { return f.verdict == DiskBurst || f.verdict == VMBurst }
+
 // row is a rule of docs/verdicts.md.
 type row struct {
 	number string
 	judge  func(e *evidence) (finding, bool)
 }
 
-// rows are read from the top, and the first that holds gives the verdict. The ones with a letter are
-// cases in which the answer must be Unknown; each stands before the first row that would need what is
+// rows are read from the top, and the first that holds gives the verdict. Those with a letter are, but for
+// 6b, cases in which the answer must be Unknown; each stands before the first row that would need what is
 // not known.
 var rows = []row{
 	{"1", invalidRun},
@@ -39,6 +38,7 @@ var rows = []row{
 	{"5", hostCache},
 	{"6", aboveKnownLimits},
 	{"6a", cachedLimitUnpublished},
+	{"6b", cachedLimit},
 	{"7", oneLimit},
 	{"8", severalLimits},
 	{"9", loadGenerator},
@@ -50,22 +50,25 @@ var rows = []row{
 	{"12", unexplained},
 }
 
-// judge gives the first row that holds; the last always does.
-func (e *evidence) judge() (row, finding) {
+// judge gives the first row that holds; the last one always does.
+func (e *evidence) judge() (number string, f finding) {
 	for _, r := range rows {
-		if f, ok := r.judge(e); ok {
-			return r, f
+		number = r.number
+		var ok bool
+		if f, ok = r.judge(e); ok {
+			break
 		}
 	}
-	return rows[len(rows)-1], finding{verdict: Unknown, reason: Unexplained}
+	return number, f
 }
 
+// because is Unknown for a reason, where that applies.
 func because(r Reason, ok bool) (finding, bool) {
 	return finding{verdict: Unknown, reason: r}, ok
 }
 
 func invalidRun(e *evidence) (finding, bool) {
-	ratio, known := e.ratio()
+	ratio, known := e.counted()
 	strange := known && (ratio < ratioLow || ratio > ratioHigh) && !e.explained(ratio)
 	return because(InvalidRun, e.Errors > 0 || e.Interrupted || e.Total.IOPS <= 0 || strange)
 }
@@ -103,16 +106,15 @@ func burstEnded(e *evidence) (finding, bool) {
 	if !from || len(ended) == 0 {
 		return finding{}, false
 	}
-	v := DiskBurst
 	if ended[0].vm() {
-		v = VMBurst
+		return finding{verdict: VMBurst, at: ended}, true
 	}
-	return finding{verdict: v, at: ended}, true
+	return finding{verdict: DiskBurst, at: ended}, true
 }
 
 // at tells whether a level of the engine is at a limit.
 func (e *evidence) at(c capacity, level int64) bool {
-	c.x = e.over(c.verdict, c.iops, float64(level)*e.deviceRatio())
+	c.x = e.over(c.verdict, c.iops, float64(level)*e.ratio)
 	return c.inBand()
 }
 
@@ -125,7 +127,7 @@ func noCatalog(e *evidence) (finding, bool) {
 }
 
 func unsteady(e *evidence) (finding, bool) {
-	return because(Unsteady, e.VariationPermille != nil && *e.VariationPermille > unsteadyPermille)
+	return because(Unsteady, e.varied() > unsteadyPermille)
 }
 
 // controllerUnknown: the disk has the lower of the VM's limits, so that a figure below them is judged all
@@ -137,29 +139,35 @@ func controllerUnknown(e *evidence) (finding, bool) {
 	return f, ok
 }
 
+// hostCache: hits go past the limits of the disk and the VM's of uncached I/O, and writes do not. A limit
+// of the VM that sources disagree on, or that only the other disks' load exceeds, is no sign of hits.
 func hostCache(e *evidence) (finding, bool) {
-	writes := float64(e.Write.IOPS) * e.deviceRatio()
+	past := slices.ContainsFunc(e.ceilings(), func(c capacity) bool {
+		return e.iops > bandHigh*c.iops && (!c.vm() || !e.Disk.VM.Disputed)
+	})
+	writes := float64(e.Write.IOPS) * e.ratio
 	writesFit := !slices.ContainsFunc(e.ceilings(), func(c capacity) bool { return e.over(c.verdict, c.iops, writes) > bandHigh })
-	return finding{verdict: HostCache}, e.above() && e.cachedReads() && writesFit
-}
-
-// cachedReads tells whether the host cache can have answered reads.
-func (e *evidence) cachedReads() bool {
-	return (e.Disk.Caching == disk.CachingReadOnly || e.Disk.Caching == disk.CachingReadWrite) && e.Load.ReadPercent > 0
+	return finding{verdict: HostCache}, past && e.cachedReads() && writesFit
 }
 
 func aboveKnownLimits(e *evidence) (finding, bool) {
-	return because(AboveKnownLimits, e.above())
+	_, above := e.exceeded()
+	return because(AboveKnownLimits, above)
 }
 
 // cachedLimitUnpublished: hits and misses count against the VM's limit of cached I/O. Where that is not
 // known, it can be what a figure at another limit is at by chance.
 func cachedLimitUnpublished(e *evidence) (finding, bool) {
 	at := e.inBand()
-	f, ok := because(CachedLimitUnpublished, len(at) > 0 && e.Disk.Caching == disk.CachingReadOnly && e.cachedReads() &&
-		(e.Disk.VM == nil || e.Disk.VM.Cached == nil))
+	f, ok := because(CachedLimitUnpublished, len(at) > 0 && e.throughCache() && (e.Disk.VM == nil || e.Disk.VM.Cached == nil))
 	f.at = at
 	return f, ok
+}
+
+// cachedLimit: the VM's limit of cached I/O is the host cache's, and can be below that of uncached I/O.
+func cachedLimit(e *evidence) (finding, bool) {
+	at := slices.DeleteFunc(slices.Clone(e.cached), func(c capacity) bool { return !c.inBand() })
+	return finding{verdict: HostCache, at: at}, len(at) > 0 && len(e.inBand()) == 0 && e.queueing == yes
 }
 
 func oneLimit(e *evidence) (finding, bool) {
@@ -205,6 +213,10 @@ func unknownLimit(e *evidence) (finding, bool) {
 	return because(UnknownLimit, e.below() && e.queueing == yes)
 }
 
-func unexplained(*evidence) (finding, bool) {
+// unexplained always holds. Without limits to be below of, it is the catalog that is missing.
+func unexplained(e *evidence) (finding, bool) {
+	if len(e.caps) == 0 {
+		return because(NoCatalog, true)
+	}
 	return because(Unexplained, true)
 }

@@ -32,53 +32,75 @@ const (
 	throttledPercent, workerPercent, runDelayPercent, stealPercent = 1, 90, 5, 2
 )
 
-// deviceRatio is how many operations of the disk each of the engine's was, where that is known and
-// explained; 1 otherwise.
-func (e *evidence) deviceRatio() float64 {
-	ratio, known := e.ratio()
-	if !known || ratio >= ratioLow && ratio <= ratioHigh || !e.explained(ratio) {
-		return 1
+// deviceRatio is how many operations of the disk each of the engine's was, and the size of one over that
+// of the engine's, where they differ and it is known why; 1 otherwise.
+func (e *evidence) deviceRatio() (operations, size float64) {
+	operations, known := e.counted()
+	if !known || operations >= ratioLow && operations <= ratioHigh || !e.explained(operations) {
+		return 1, 1
 	}
-	return ratio
+	bytes := 1.0
+	if e.Device.BytesPermille != nil {
+		bytes = float64(*e.Device.BytesPermille) / 1000
+	}
+	return operations, bytes / operations
 }
 
-func (e *evidence) ratio() (float64, bool) {
+// counted is the ratio of device operations to the engine's; it says nothing of buffered I/O.
+func (e *evidence) counted() (operations float64, known bool) {
 	if e.Device.OperationsPermille == nil || e.Load.Buffered {
 		return 0, false
 	}
 	return float64(*e.Device.OperationsPermille) / 1000, true
 }
 
-// explained tells why a ratio of device operations to the engine's can differ from 1: the kernel splits
-// what is larger than the device takes, and merges neighbors; and a filesystem writes its log when
-// writes are made durable.
+// explained tells whether a ratio of device operations to the engine's is harmless. Where each byte went
+// once, the kernel split or merged I/Os. Without a count of bytes, it splits what is larger than the
+// device takes, and merges neighbors. When writes are made durable, a filesystem writes its log, too.
 func (e *evidence) explained(ratio float64) bool {
-	if ratio <= 0 {
-		return false
+	logged := e.Load.SyncWrites && e.Load.ReadPercent < 100
+	if bytes := e.Device.BytesPermille; bytes != nil {
+		moved := float64(*bytes) / 1000
+		return ratio > 0 && moved >= ratioLow && (moved <= ratioHigh || logged)
 	}
 	pieces := 1.0
 	if most := e.Device.MaxIOBytes; most > 0 && e.Load.BlockSizeBytes > most {
 		pieces = math.Ceil(float64(e.Load.BlockSizeBytes) / float64(most))
 	}
-	low, high := ratioLow*pieces, ratioHigh*pieces
-	if e.Load.Sequential {
-		low = 0
-	}
-	if e.Load.SyncWrites && e.Load.ReadPercent < 100 {
-		high = math.Inf(1)
-	}
-	return ratio >= low && ratio <= high
+	return ratio > 0 && (ratio >= ratioLow*pieces || e.Load.Sequential) && (ratio <= ratioHigh*pieces || logged)
 }
 
-// longStep is the step of the window, or else of the drain, that is large and long enough to count.
-func (e *evidence) longStep() (step *Step, seconds int64) {
+// longStep is the step of the window, or else of the drain, that is large and long enough to count; nil
+// without.
+func (e *evidence) longStep() *Step {
 	if s := e.Step; s != nil && counts(s, e.WindowSeconds) {
-		return s, e.WindowSeconds
+		return s
 	}
 	if d := e.Drained; d != nil && d.Step != nil && counts(d.Step, e.WindowSeconds+d.Seconds) {
-		return d.Step, e.WindowSeconds + d.Seconds
+		return d.Step
 	}
-	return nil, 0
+	return nil
+}
+
+// varied is the coefficient of variation of the seconds' IOPS, in thousandths, and at least that of the
+// repetitions, which are made of seconds.
+func (e *evidence) varied() int64 {
+	var varied int64
+	if e.VariationPermille != nil {
+		varied = *e.VariationPermille
+	}
+	n, sum := float64(len(e.RepetitionIOPS)), 0.0
+	for _, r := range e.RepetitionIOPS {
+		sum += float64(r)
+	}
+	if n < 2 || sum <= 0 {
+		return varied
+	}
+	squares := 0.0
+	for _, r := range e.RepetitionIOPS {
+		squares += (float64(r) - sum/n) * (float64(r) - sum/n)
+	}
+	return max(varied, round(1000*math.Sqrt(squares/n)/(sum/n)))
 }
 
 func counts(s *Step, seconds int64) bool {
@@ -105,20 +127,20 @@ func (e *evidence) hasLadder() bool { return len(e.ladder) > 1 }
 // queued tells whether I/Os waited for a limit: by the latency of one outstanding I/O, or by a depth
 // that brings no more.
 func (e *evidence) queued() answer {
-	evidence := unknown
+	answer := unknown
 	if probe := e.ProbeMeanNanos; probe != nil && *probe > 0 && e.MeanNanos > 0 {
 		if float64(e.MeanNanos) >= queuedLatency*float64(*probe) {
 			return yes
 		}
-		evidence = no
+		answer = no
 	}
 	if e.levelsOff() {
 		return yes
 	}
 	if e.rises() {
-		evidence = no
+		answer = no
 	}
-	return evidence
+	return answer
 }
 
 // levelsOff tells whether at this depth or a lower one, twice as much or more brings nothing. Where it

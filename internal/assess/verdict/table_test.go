@@ -18,8 +18,6 @@ import (
 	"github.com/diskbench/diskbench/internal/azure/disk"
 )
 
-const kib = 1024
-
 func load(t testing.TB) catalog.Catalog {
 	t.Helper()
 	c, err := embedded.Load()
@@ -96,10 +94,11 @@ func TestPublishedTable(t *testing.T) {
 			Total:     catalog.Rate{IOPS: iops, BytesPerSecond: iops * block},
 			MeanNanos: 1024e9 / iops, ProbeMeanNanos: new(int64(1e6)),
 		})
-		got := string(a.Verdict)
-		for _, also := range a.AlsoAtLimit {
-			got += "+" + string(also)
+		var all []string
+		for _, v := range append([]verdict.Verdict{a.Verdict}, a.AlsoAtLimit...) {
+			all = append(all, string(v))
 		}
+		got := strings.Join(all, "+")
 		rowNumber := "7"
 		if strings.Contains(expected, "+") {
 			rowNumber = "8"

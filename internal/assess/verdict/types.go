@@ -52,7 +52,7 @@ const (
 	AboveKnownLimits Reason = "AboveKnownLimits"
 	// NoCatalog: the limits of the disk are not known, and no other depth was measured.
 	NoCatalog Reason = "NoCatalog"
-	// UnknownLimit: twice the depth gives no more, so that there is a limit; none is known.
+	// UnknownLimit: I/Os waited, so that there is a limit, and it is none that is known.
 	UnknownLimit Reason = "UnknownLimit"
 	// BetweenBaseAndBurst: above a base and below its burst, at no limit, without a step.
 	BetweenBaseAndBurst Reason = "BetweenBaseAndBurst"
@@ -91,13 +91,18 @@ type Load struct {
 	SyncWrites bool
 	// Streams is how many it had; 0 counts as 1.
 	Streams int
+	// Variant is whatever else makes two loads differ, in any form: pattern, file size, range and
+	// distribution. It is compared only, to tell which workloads are the same load at other depths.
+	Variant string
 }
 
 // Device is what the kernel says of the measured disks and of the node's others.
 type Device struct {
-	// OperationsPermille are the disks' operations over the engine's; nil while unknown.
-	OperationsPermille *int64
-	// MaxIOBytes is the largest I/O the kernel sends in one piece; 0 while unknown.
+	// OperationsPermille are the disks' operations over the engine's, and BytesPermille the bytes; nil
+	// while unknown.
+	OperationsPermille, BytesPermille *int64
+	// MaxIOBytes is the largest I/O that is sent in one piece, by the kernel or because of a stripe; 0
+	// while unknown.
 	MaxIOBytes int64
 	// OtherIOPS and OtherBytesPerSecond are the load of the node's other disks; 0 also while unknown.
 	OtherIOPS, OtherBytesPerSecond int64
@@ -146,8 +151,11 @@ type Input struct {
 	Total, Read, Write catalog.Rate
 	// MeanNanos is the mean latency of reads and writes together; 0 while unknown.
 	MeanNanos int64
-	// ProbeMeanNanos is the mean latency of a probe with one outstanding I/O; nil without.
+	// ProbeMeanNanos is the mean latency of a probe with one outstanding I/O, before the first window; nil
+	// without.
 	ProbeMeanNanos *int64
+	// ProbeSeconds is how long it took.
+	ProbeSeconds int64
 	// VariationPermille is the coefficient of variation of the seconds' IOPS; nil while unknown.
 	VariationPermille *int64
 	// Step within the window; nil without.
@@ -169,6 +177,8 @@ type Input struct {
 	WarmupSeconds, WindowSeconds int64
 	// Repetitions, one after another; 0 counts as 1.
 	Repetitions int
+	// RepetitionIOPS of each, where they are known.
+	RepetitionIOPS []int64
 	// NewVolumes: each repetition had disks of its own.
 	NewVolumes bool
 	// Ledger has the burst credits at the start; nil when they are full. AssessRun keeps it.
@@ -228,6 +238,8 @@ const (
 	OtherLoad WarningReason = "OtherLoad"
 	// MixedStreams: streams were judged together, by their mean block size.
 	MixedStreams WarningReason = "MixedStreams"
+	// BurstNotInEffect: the class switches on-demand bursting on, and the figure is at the limit without.
+	BurstNotInEffect WarningReason = "BurstNotInEffect"
 	// CachedReads: a host cache can have answered reads.
 	CachedReads WarningReason = "CachedReads"
 	// SplitOrMerged: the kernel sent more or fewer I/Os than the engine asked for, and the disk's were judged.
@@ -248,7 +260,8 @@ type Assessment struct {
 	Reason Reason
 	// Row of docs/verdicts.md that held.
 	Row string
-	// AlsoAtLimit are other limits that the figure is at; with Unknown, all that it is at.
+	// AlsoAtLimit are other limits that the figure is at; with Unknown, all that it is at, and with
+	// DiskBurst and VMBurst, other bases that the level after the step is at.
 	AlsoAtLimit []Verdict
 	// Sentence says it to a person, with what to do.
 	Sentence string
