@@ -209,11 +209,8 @@ func ptrOr(p *int64, otherwise int64) int64 {
 
 // round to an integer, within what one can hold.
 func round(f float64) int64 {
-	switch {
-	case f >= math.MaxInt64:
+	if f >= math.MaxInt64 {
 		return math.MaxInt64
-	case f <= math.MinInt64:
-		return math.MinInt64
 	}
 	return int64(math.Round(f))
 }

@@ -68,9 +68,9 @@ func (l *Ledger) add(base, burst catalog.Rate, count, seconds float64, iops, thr
 		{limit: iops, base: float64(base.IOPS) * count, burst: float64(burst.IOPS) * count},
 		{limit: throughput, base: float64(base.BytesPerSecond) * count, burst: float64(burst.BytesPerSecond) * count},
 	} {
-		if b.burst > b.base {
-			b.full = (b.burst - b.base) * seconds
-			b.left = b.full
+		b.full = (b.burst - b.base) * seconds
+		b.left = b.full
+		if b.full > 0 {
 			l.buckets = append(l.buckets, b)
 		}
 	}
