@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/diskbench/diskbench/internal/assess/predict"
 	"github.com/diskbench/diskbench/internal/azure/catalog"
 )
@@ -106,7 +108,7 @@ func sameLoad(all []Input, i int) []Rung {
 
 // after is what a workload leaves of credits.
 func (e *evidence) after(l Ledger, found finding) Ledger {
-	if probe := ptrOr(e.ProbeMeanNanos, 0); probe > 0 {
+	if probe := ptr.Deref(e.ProbeMeanNanos, 0); probe > 0 {
 		perSecond := round(1e9 / float64(probe))
 		l = l.spend(e.use(catalog.Rate{IOPS: perSecond, BytesPerSecond: perSecond * e.Load.BlockSizeBytes}, e.ProbeSeconds, 1))
 	}
@@ -198,13 +200,6 @@ func (e *evidence) sustained(found finding) *Sustained {
 	default:
 		return &Sustained{Rate: rate(e.prediction.Sustained.IOPS/e.ratio, float64(e.Load.BlockSizeBytes)), Basis: BasisCatalog}
 	}
-}
-
-func ptrOr(p *int64, otherwise int64) int64 {
-	if p == nil {
-		return otherwise
-	}
-	return *p
 }
 
 // round to an integer, within what one can hold.
