@@ -13,6 +13,7 @@ import (
 
 	"github.com/diskbench/diskbench/engine/disktest"
 	"github.com/diskbench/diskbench/engine/workload"
+	"github.com/diskbench/diskbench/test/golden"
 )
 
 func TestExplainGolden(t *testing.T) {
@@ -36,7 +37,9 @@ func TestExplainGolden(t *testing.T) {
 		{"a stripe, for which no other tool has a line", "striped", striped, false},
 		{"no disk at all", "null", null, false},
 	} {
-		t.Run(tt.why, func(t *testing.T) { golden(t, tt.name+".explain", explanation(tt.plan, tt.prepared)) })
+		t.Run(tt.why, func(t *testing.T) {
+			golden.Compare(t, "testdata/"+tt.name+".explain", explanation(tt.plan, tt.prepared))
+		})
 	}
 }
 

@@ -6,8 +6,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,30 +15,8 @@ import (
 
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"
+	"github.com/diskbench/diskbench/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
-
-// golden compares with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs; -update writes it anew:\n%s", path, diff)
-	}
-}
 
 // presetPlan is a plan of presets, on a directory that need not exist.
 func presetPlan(t *testing.T, presets ...string) workload.Plan {
@@ -154,7 +130,7 @@ func TestTableGolden(t *testing.T) {
 			if err := writeResult(&b, outputTable, newResult(tt.plan, tt.report, tt.interrupted)); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, tt.name, b.String())
+			golden.Compare(t, filepath.Join("testdata", tt.name), b.String())
 		})
 	}
 }
@@ -168,7 +144,7 @@ func TestYAMLAndJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	golden(t, "everything.yaml", asYAML.String())
+	golden.Compare(t, "testdata/everything.yaml", asYAML.String())
 	converted, err := yaml.YAMLToJSON(asYAML.Bytes())
 	if err != nil {
 		t.Fatal(err)

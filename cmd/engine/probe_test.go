@@ -21,6 +21,7 @@ import (
 	"github.com/diskbench/diskbench/engine/disktest"
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"
+	"github.com/diskbench/diskbench/test/golden"
 )
 
 // probed runs the command for a path.
@@ -265,5 +266,5 @@ func TestProbeTable(t *testing.T) {
 	if err := writeProbe(&b, r); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "probe.table", b.String())
+	golden.Compare(t, "testdata/probe.table", b.String())
 }

@@ -5,9 +5,7 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math"
 	"net/http"
@@ -23,10 +21,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/diskbench/diskbench/internal/azure/catalog/embedded"
+	"github.com/diskbench/diskbench/internal/assess/published"
+	"github.com/diskbench/diskbench/internal/azure/catalog/catalogtest"
+	"github.com/diskbench/diskbench/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files, and the output of the examples in the documentation")
 
 // today is when prices are dated in tests.
 func today() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }
@@ -54,27 +52,6 @@ var catalogVersion = regexp.MustCompile(`\b\d{4}-\d\d-\d\d-[0-9a-f]{12}(\+[0-9a-
 // versionless is a text in which the catalog's version does not matter.
 func versionless(s string) string { return catalogVersion.ReplaceAllString(s, "CATALOG") }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	got = versionless(got)
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs; -update writes it anew:\n%s", path, diff)
-	}
-}
-
 func TestOutput(t *testing.T) {
 	for _, tc := range []struct{ why, name, args string }{
 		{"a range of volumes, up to the VM's limit", "predict-range.table", "predict --sku Premium_LRS --size 1Ti --volumes 1..11 --block-size 8Ki --vm-size Standard_DS14 --caching None"},
@@ -98,7 +75,9 @@ func TestOutput(t *testing.T) {
 		{"20% of the hours, at 40% of the rate, with a discount and a reservation", "size-options.table", "size --capacity 1Ti --iops 500 --busy-hours 20 --rate-when-busy 40 --discount 10 --reservation oneyear --max-disks 1"},
 		{"a VM that holds back everything", "size-nothing.table", "size --capacity 1Ti --iops 4000 --vm-size Standard_D2s_v3"},
 	} {
-		t.Run(tc.why, func(t *testing.T) { golden(t, tc.name, succeed(t, split(tc.args)...)) })
+		t.Run(tc.why, func(t *testing.T) {
+			golden.Compare(t, filepath.Join("testdata", tc.name), versionless(succeed(t, split(tc.args)...)))
+		})
 	}
 }
 
@@ -114,19 +93,9 @@ func split(line string) []string {
 // The table published for premium disks comes out within 2.1%. It is older than bursting, so what is
 // sustained counts.
 func TestPublishedTable(t *testing.T) {
-	table, err := os.ReadFile("../../internal/assess/predict/testdata/premium_disk_table.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	reader := csv.NewReader(bytes.NewReader(table))
-	reader.Comment = '#'
-	rows, err := reader.ReadAll()
-	if err != nil || len(rows) != 26 {
-		t.Fatalf("%d rows, %v", len(rows), err)
-	}
-	sizes := map[string]string{"P10": "128Gi", "P20": "512Gi", "P30": "1Ti"}
-	for _, row := range rows[1:] {
-		out := succeed(t, "predict", "--sku", "Premium_LRS", "--size", sizes[row[1]], "--volumes", row[2], "--block-size", row[3], "--vm-size", row[0], "--caching", "None", "-o", "json")
+	for _, row := range published.PremiumDisks(t) {
+		out := succeed(t, "predict", "--sku", "Premium_LRS", "--size", fmt.Sprintf("%dGi", row.SizeGiB), "--volumes", strconv.Itoa(row.Disks),
+			"--block-size", strconv.FormatInt(row.BlockSizeBytes, 10), "--vm-size", row.VMSize, "--caching", "None", "-o", "json")
 		var result struct {
 			Rows []struct {
 				Volumes        int     `json:"volumes"`
@@ -141,15 +110,11 @@ func TestPublishedTable(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &result); err != nil || len(result.Rows) != 1 {
 			t.Fatalf("%v: %s", err, out)
 		}
-		measured, err := strconv.ParseFloat(row[4], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
 		got := result.Rows[0]
-		if off := math.Abs(measured/got.SustainedIOPS - 1); off > 0.021 {
+		if off := math.Abs(row.IOPS/got.SustainedIOPS - 1); off > 0.021 {
 			t.Errorf("%v: %.2f%% off", row, off*100)
 		}
-		if got.LimitedBy == "" || strconv.Itoa(got.Volumes) != row[2] || strconv.FormatInt(got.BlockSizeBytes, 10) != row[3] ||
+		if got.LimitedBy == "" || got.Volumes != row.Disks || got.BlockSizeBytes != row.BlockSizeBytes ||
 			math.Abs(got.IOPS*float64(got.BlockSizeBytes)-got.BytesPerSecond) > 1000 || (got.BurstSeconds > 0) != (got.IOPS > got.SustainedIOPS) {
 			t.Errorf("%v: %+v", row, got)
 		}
@@ -267,10 +232,7 @@ func TestLivePrices(t *testing.T) {
 
 // Every region of the catalog is one of the list, so that none is refused.
 func TestRegions(t *testing.T) {
-	c, err := embedded.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := catalogtest.Load(t)
 	for _, region := range c.Regions() {
 		if got, err := findRegion(c, region); err != nil || got != region {
 			t.Errorf("%s: %q, %v", region, got, err)
@@ -282,10 +244,7 @@ func TestRegions(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	c, err := embedded.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := catalogtest.Load(t)
 	if got, want := succeed(t, "version"), "dev, catalog "+c.Version()+"\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -323,7 +282,7 @@ func TestDocumentation(t *testing.T) {
 	if examples < 4 {
 		t.Errorf("only %d examples were found", examples)
 	}
-	if *update {
+	if golden.Updating() {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/diskbench/diskbench/api/v1alpha1"
 	"github.com/diskbench/diskbench/internal/azure/catalog"
-	"github.com/diskbench/diskbench/internal/azure/catalog/embedded"
+	"github.com/diskbench/diskbench/internal/azure/catalog/catalogtest"
 )
 
 // now is near enough to the embedded prices' dates.
@@ -24,10 +24,7 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func embeddedPrices(t *testing.T) Prices {
 	t.Helper()
-	c, err := embedded.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := catalogtest.Load(t)
 	return Prices{Catalog: c, Source: "catalog " + c.Version()}
 }
 

@@ -4,8 +4,6 @@
 package resources
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,9 +18,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/diskbench/diskbench/api/v1alpha1"
+	"github.com/diskbench/diskbench/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func benchmark(vary func(*v1alpha1.DiskBenchmarkSpec)) (*v1alpha1.DiskBenchmark, *v1alpha1.Run) {
 	b := &v1alpha1.DiskBenchmark{
@@ -88,7 +85,7 @@ func TestGolden(t *testing.T) {
 				}
 			}
 			docs = append(docs, toYAML(t, Job(b, run, options)))
-			compare(t, filepath.Join("testdata", name+".yaml"), "# "+c.reason+"\n"+strings.Join(docs, "---\n"))
+			golden.Compare(t, filepath.Join("testdata", name+".yaml"), "# "+c.reason+"\n"+strings.Join(docs, "---\n"))
 		})
 	}
 }
@@ -143,22 +140,6 @@ func toYAML(t *testing.T, o any) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-func compare(t *testing.T, golden, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got); go test -update writes it:\n%s", golden, diff)
-	}
 }
 
 func TestName(t *testing.T) {

@@ -4,37 +4,25 @@
 package predict_test
 
 import (
-	"bytes"
-	"encoding/csv"
 	"math"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/diskbench/diskbench/internal/assess/predict"
+	"github.com/diskbench/diskbench/internal/assess/published"
 	"github.com/diskbench/diskbench/internal/azure/catalog"
-	"github.com/diskbench/diskbench/internal/azure/catalog/embedded"
+	"github.com/diskbench/diskbench/internal/azure/catalog/catalogtest"
 	"github.com/diskbench/diskbench/internal/azure/disk"
 )
 
 const kib = 1024
 
-func load(t testing.TB) catalog.Catalog {
-	t.Helper()
-	c, err := embedded.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 // describe is a disk of a class with the parameters, of a size in GiB.
 func describe(t *testing.T, sizeGiB int64, parameters map[string]string) disk.Disk {
 	t.Helper()
-	d, warnings := disk.Describe(load(t), disk.Facts{Driver: disk.Driver, ClassParameters: parameters, CapacityBytes: sizeGiB << 30})
+	d, warnings := disk.Describe(catalogtest.Load(t), disk.Facts{Driver: disk.Driver, ClassParameters: parameters, CapacityBytes: sizeGiB << 30})
 	if d.Coverage != disk.Covered || len(warnings) > 0 {
 		t.Fatalf("%d GiB of %v: %s, %v", sizeGiB, parameters, d.Coverage, warnings)
 	}
@@ -43,7 +31,7 @@ func describe(t *testing.T, sizeGiB int64, parameters map[string]string) disk.Di
 
 func vm(t *testing.T, size string) *catalog.VM {
 	t.Helper()
-	v, _, ok := load(t).VM(size, "")
+	v, _, ok := catalogtest.Load(t).VM(size, "")
 	if !ok {
 		t.Fatalf("no VM size %s", size)
 	}
@@ -52,37 +40,13 @@ func vm(t *testing.T, size string) *catalog.VM {
 
 // Every row of the published table within 2.1%: disks sit up to 2% above their documented cap.
 func TestPublishedTable(t *testing.T) {
-	table, err := os.ReadFile("testdata/premium_disk_table.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	reader := csv.NewReader(bytes.NewReader(table))
-	reader.Comment = '#'
-	rows, err := reader.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(rows) != 26 {
-		t.Fatalf("%d rows, want a header and 25", len(rows))
-	}
-	sizes := map[string]int64{"P10": 128, "P20": 512, "P30": 1024}
-	for _, row := range rows[1:] {
-		d := describe(t, sizes[row[1]], map[string]string{"skuName": "Premium_LRS", "cachingMode": "None"})
-		measured := number(t, row[4])
-		p, ok := predict.Predict(d, int(number(t, row[2])), predict.Load{BlockSizeBytes: int64(number(t, row[3]))}, vm(t, row[0]))
-		if off := math.Abs(measured/p.Sustained.IOPS - 1); !ok || off > 0.021 {
+	for _, row := range published.PremiumDisks(t) {
+		d := describe(t, row.SizeGiB, map[string]string{"skuName": "Premium_LRS", "cachingMode": "None"})
+		p, ok := predict.Predict(d, row.Disks, predict.Load{BlockSizeBytes: row.BlockSizeBytes}, vm(t, row.VMSize))
+		if off := math.Abs(row.IOPS/p.Sustained.IOPS - 1); !ok || off > 0.021 {
 			t.Errorf("%v: predicted %.0f IOPS, %.2f%% off", row, p.Sustained.IOPS, off*100)
 		}
 	}
-}
-
-func number(t *testing.T, s string) float64 {
-	t.Helper()
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
 }
 
 func TestPredict(t *testing.T) {
@@ -163,7 +127,7 @@ func near(got, want float64) bool { return math.Abs(got-want) <= 0.01 }
 
 func TestPredictNothing(t *testing.T) {
 	covered := describe(t, 128, map[string]string{"skuName": "Premium_LRS"})
-	other, _ := disk.Describe(load(t), disk.Facts{Driver: "file.csi.azure.com", CapacityBytes: 1 << 30})
+	other, _ := disk.Describe(catalogtest.Load(t), disk.Facts{Driver: "file.csi.azure.com", CapacityBytes: 1 << 30})
 	for _, tc := range []struct {
 		why   string
 		disk  disk.Disk

@@ -12,18 +12,9 @@ import (
 
 	"github.com/diskbench/diskbench/internal/assess/size"
 	"github.com/diskbench/diskbench/internal/azure/catalog"
-	"github.com/diskbench/diskbench/internal/azure/catalog/embedded"
+	"github.com/diskbench/diskbench/internal/azure/catalog/catalogtest"
 	"github.com/diskbench/diskbench/internal/azure/cost"
 )
-
-func load(t testing.TB) catalog.Catalog {
-	t.Helper()
-	c, err := embedded.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
 
 // line is an option as one line: group, disks, what they sustain and what they cost.
 func line(o size.Option) string {
@@ -57,7 +48,7 @@ func lines(r size.Result) []string {
 
 // The closed form gives the documented prices of the v2 that can do what a Premium SSD can.
 func TestEquivalents(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for _, tc := range []struct {
 		why                     string
 		capacityGiB, iops, mbps int64
@@ -80,7 +71,7 @@ func TestEquivalents(t *testing.T) {
 }
 
 func TestSize(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	eastus := cost.Options{Region: "eastus"}
 	for _, tc := range []struct {
 		why  string
@@ -172,7 +163,7 @@ func TestSize(t *testing.T) {
 }
 
 func TestRejected(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for _, tc := range []struct {
 		why  string
 		need size.Need
@@ -215,7 +206,7 @@ func TestRejected(t *testing.T) {
 
 // The capacity of a v2 disk grows when it must carry the IOPS: 500 for each GiB.
 func TestCapacityForIOPS(t *testing.T) {
-	r := size.Size(load(t), size.Need{CapacityGiB: 4, IOPS: 20000, MBps: 300, MaxDisks: 1, Price: cost.Options{Region: "eastus"}})
+	r := size.Size(catalogtest.Load(t), size.Need{CapacityGiB: 4, IOPS: 20000, MBps: 300, MaxDisks: 1, Price: cost.Options{Region: "eastus"}})
 	i := slices.IndexFunc(r.Options, func(o size.Option) bool { return o.Group == size.V2 })
 	want := map[string]string{"skuName": "PremiumV2_LRS", "cachingMode": "None", "DiskIOPSReadWrite": "20000", "DiskMBpsReadWrite": "300"}
 	if i < 0 || r.Options[i].SizeGiB != 40 {

@@ -16,6 +16,7 @@ import (
 	"github.com/diskbench/diskbench/internal/assess/predict"
 	"github.com/diskbench/diskbench/internal/assess/verdict"
 	"github.com/diskbench/diskbench/internal/azure/catalog"
+	"github.com/diskbench/diskbench/internal/azure/catalog/catalogtest"
 	"github.com/diskbench/diskbench/internal/azure/disk"
 )
 
@@ -129,7 +130,7 @@ var garbage = regexp.MustCompile(`NaN|Inf|%!|<nil>|\s\s|\.\.`)
 
 // Whatever is measured, each assessment has a verdict that can be read, and no figure that cannot be.
 func TestProperties(t *testing.T) {
-	c, seen := load(t), map[verdict.Verdict]int{}
+	c, seen := catalogtest.Load(t), map[verdict.Verdict]int{}
 	for seed := range uint64(8000) {
 		m := maker{Rand: rand.New(rand.NewPCG(seed, 1)), catalog: c}
 		r := verdict.Run{Layout: verdict.Layout{Seconds: m.number(), Bytes: m.number()}, NewVolumes: m.IntN(4) == 0}

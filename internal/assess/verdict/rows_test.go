@@ -11,6 +11,7 @@ import (
 
 	"github.com/diskbench/diskbench/internal/assess/verdict"
 	"github.com/diskbench/diskbench/internal/azure/catalog"
+	"github.com/diskbench/diskbench/internal/azure/catalog/catalogtest"
 	"github.com/diskbench/diskbench/internal/azure/disk"
 )
 
@@ -277,7 +278,7 @@ func TestRows(t *testing.T) {
 }
 
 func TestUnknownAlso(t *testing.T) {
-	other, _ := disk.Describe(load(t), disk.Facts{Driver: "file.csi.azure.com", CapacityBytes: 1 << 30})
+	other, _ := disk.Describe(catalogtest.Load(t), disk.Facts{Driver: "file.csi.azure.com", CapacityBytes: 1 << 30})
 	existing := on(t, 1024, "Standard_DS14")
 	existing.Existing = true
 	ambiguous := on(t, 1024, "Standard_E8bs_v5")

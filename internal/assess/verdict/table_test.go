@@ -4,28 +4,18 @@
 package verdict_test
 
 import (
-	"bytes"
-	"encoding/csv"
-	"os"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/diskbench/diskbench/internal/assess/published"
 	"github.com/diskbench/diskbench/internal/assess/verdict"
 	"github.com/diskbench/diskbench/internal/azure/catalog"
-	"github.com/diskbench/diskbench/internal/azure/catalog/embedded"
+	"github.com/diskbench/diskbench/internal/azure/catalog/catalogtest"
 	"github.com/diskbench/diskbench/internal/azure/disk"
 )
-
-func load(t testing.TB) catalog.Catalog {
-	t.Helper()
-	c, err := embedded.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
 
 // describe is a new disk of a class, given as parameter=value, of a size in GiB, on a VM.
 func describe(t testing.TB, sizeGiB int64, vm string, class ...string) disk.Disk {
@@ -38,7 +28,7 @@ func describe(t testing.TB, sizeGiB int64, vm string, class ...string) disk.Disk
 		key, value, _ := strings.Cut(parameter, "=")
 		f.ClassParameters[key] = value
 	}
-	d, warnings := disk.Describe(load(t), f)
+	d, warnings := disk.Describe(catalogtest.Load(t), f)
 	if d.Coverage != disk.Covered || len(warnings) > 0 || vm != "" && d.VM == nil {
 		t.Fatalf("%d GiB of %v on %s: %s, %v", sizeGiB, class, vm, d.Coverage, warnings)
 	}
@@ -58,17 +48,6 @@ func number(t testing.TB, s string) float64 {
 // to ten of them at 8 KiB, and two at 64 KiB, and the VM's beyond. The article gives no latencies.
 // 1,024 outstanding I/Os are those of Microsoft's recipe for such tests, against a probe of 1 ms.
 func TestPublishedTable(t *testing.T) {
-	table, err := os.ReadFile("../predict/testdata/premium_disk_table.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	reader := csv.NewReader(bytes.NewReader(table))
-	reader.Comment = '#'
-	rows, err := reader.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sizes := map[string]int64{"P10": 128, "P20": 512, "P30": 1024}
 	want := map[string]string{
 		"Standard_DS14 P10 1 8192": "DiskIOPS", "Standard_DS14 P10 1 65536": "DiskIOPS",
 		"Standard_DS14 P20 1 8192": "DiskIOPS", "Standard_DS14 P20 1 65536": "DiskThroughput+DiskIOPS",
@@ -78,18 +57,15 @@ func TestPublishedTable(t *testing.T) {
 		"Standard_GS2 P30 1 8192": "DiskIOPS", "Standard_GS2 P30 2 8192": "DiskIOPS+VMIOPS",
 		"Standard_GS2 P30 1 65536": "DiskThroughput", "Standard_GS2 P30 2 65536": "VMThroughput",
 	}
-	if len(rows) != 26 {
-		t.Fatalf("%d rows, want a header and 25", len(rows))
-	}
-	for _, row := range rows[1:] {
-		key := strings.Join(row[:4], " ")
+	for _, row := range published.PremiumDisks(t) {
+		key := fmt.Sprint(row.VMSize, " ", row.Tier, " ", row.Disks, " ", row.BlockSizeBytes)
 		expected, ok := want[key]
 		if !ok {
 			expected = "DiskIOPS" // two to nine P30 at 8 KiB
 		}
-		block, iops := int64(number(t, row[3])), int64(number(t, row[4]))
+		block, iops := row.BlockSizeBytes, int64(row.IOPS)
 		a := verdict.Assess(verdict.Input{
-			Disk: describe(t, sizes[row[1]], row[0], "skuName=Premium_LRS", "cachingMode=None"), Volumes: int(number(t, row[2])),
+			Disk: describe(t, row.SizeGiB, row.VMSize, "skuName=Premium_LRS", "cachingMode=None"), Volumes: row.Disks,
 			Load:      verdict.Load{BlockSizeBytes: block, ReadPercent: 100, Outstanding: 1024},
 			Total:     catalog.Rate{IOPS: iops, BytesPerSecond: iops * block},
 			MeanNanos: 1024e9 / iops, ProbeMeanNanos: new(int64(1e6)),
@@ -106,7 +82,7 @@ func TestPublishedTable(t *testing.T) {
 		if got != expected || a.Row != rowNumber {
 			t.Errorf("%v: %s by row %s, want %s: %s", row, got, a.Row, expected, a.Sentence)
 		}
-		if off := a.Expected.MeasuredPermille; !slices.Contains([]string{"P10", "P20"}, row[1]) && (off < 989 || off > 1021) {
+		if off := a.Expected.MeasuredPermille; !slices.Contains([]string{"P10", "P20"}, row.Tier) && (off < 989 || off > 1021) {
 			t.Errorf("%v: measured %d thousandths of %d", row, off, a.Expected.IOPS)
 		}
 	}

@@ -14,20 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/diskbench/diskbench/internal/azure/catalog"
-	"github.com/diskbench/diskbench/internal/azure/catalog/embedded"
+	"github.com/diskbench/diskbench/internal/azure/catalog/catalogtest"
 )
 
-func load(t testing.TB) catalog.Catalog {
-	t.Helper()
-	c, err := embedded.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 func TestTierOf(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for _, tc := range []struct {
 		why     string
 		sizeGiB int64
@@ -57,7 +48,7 @@ func TestTierOf(t *testing.T) {
 
 // Every boundary of every tier: its size is still the tier, and a GiB more is the next one.
 func TestTierBoundaries(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for family, want := range map[catalog.Family]int{catalog.PremiumSSD: 14, catalog.StandardSSD: 14, catalog.StandardHDD: 11} {
 		tiers := c.Tiers(family)
 		if len(tiers) != want {
@@ -79,7 +70,7 @@ func TestTierBoundaries(t *testing.T) {
 }
 
 func TestNoTierOf(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for why, sku := range map[string]catalog.SKU{
 		"v2 bills by GiB":             catalog.PremiumV2LRS,
 		"Ultra bills by GiB":          catalog.UltraSSDLRS,
@@ -93,7 +84,7 @@ func TestNoTierOf(t *testing.T) {
 }
 
 func TestProvisioned(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	v2, ok := c.Provisioned(catalog.PremiumV2)
 	if !ok {
 		t.Fatal("no rules of Premium SSD v2")
@@ -125,7 +116,7 @@ func TestProvisioned(t *testing.T) {
 }
 
 func TestUltraMax(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for _, tc := range []struct {
 		why     string
 		sizeGiB int64
@@ -146,7 +137,7 @@ func TestUltraMax(t *testing.T) {
 
 // A row for a size goes before the closed form, so that a user can correct one.
 func TestUltraMaxOverride(t *testing.T) {
-	c, bad := catalog.Overlay(load(t), map[string]string{"ultra_caps.csv": "sizeGiB,maxIOPS,maxMBps,source,sourceDate\n20,6000,1500,region of ours,2026-11-30\n"})
+	c, bad := catalog.Overlay(catalogtest.Load(t), map[string]string{"ultra_caps.csv": "sizeGiB,maxIOPS,maxMBps,source,sourceDate\n20,6000,1500,region of ours,2026-11-30\n"})
 	if len(bad) > 0 {
 		t.Fatal(bad)
 	}
@@ -156,7 +147,7 @@ func TestUltraMaxOverride(t *testing.T) {
 }
 
 func TestVM(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for _, tc := range []struct {
 		why        string
 		size       string
@@ -187,7 +178,7 @@ func TestVM(t *testing.T) {
 }
 
 func TestVMMaxDataDisks(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for _, tc := range []struct {
 		why, size  string
 		controller catalog.Controller
@@ -206,7 +197,7 @@ func TestVMMaxDataDisks(t *testing.T) {
 }
 
 func TestVMLimitsOfFamilies(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for _, tc := range []struct {
 		why, size string
 		family    catalog.Family
@@ -224,7 +215,7 @@ func TestVMLimitsOfFamilies(t *testing.T) {
 }
 
 func TestPrice(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for _, tc := range []struct {
 		why, region, currency string
 		sku                   catalog.SKU
@@ -276,13 +267,13 @@ func TestEmbeddedIsGenerated(t *testing.T) {
 		}
 	}
 	version, err := os.ReadFile(filepath.Join("embedded", "VERSION"))
-	if err != nil || strings.TrimSpace(string(version)) != c.Version() || load(t).Version() != c.Version() {
-		t.Errorf("versions differ: sources %s, VERSION %s, binary %s", c.Version(), version, load(t).Version())
+	if err != nil || strings.TrimSpace(string(version)) != c.Version() || catalogtest.Load(t).Version() != c.Version() {
+		t.Errorf("versions differ: sources %s, VERSION %s, binary %s", c.Version(), version, catalogtest.Load(t).Version())
 	}
 }
 
 func TestOverlay(t *testing.T) {
-	base := load(t)
+	base := catalogtest.Load(t)
 	c, bad := catalog.Overlay(base, map[string]string{
 		"prices.csv": `# our contract
 region,currency,sku,tier,kind,unit,price,confidence,source,sourceDate
@@ -351,7 +342,7 @@ func TestOverlayVMs(t *testing.T) {
 		{"whose limit stays for the other", "Standard_D4as_v6,NVMe,9000,300", "Standard_D4as_v6", catalog.SCSI, 7600},
 		{"a size of one's own", "Standard_Z1,,9000,300", "standard_z1", catalog.SCSI, 9000},
 	} {
-		c, bad := catalog.Overlay(load(t), map[string]string{"vm_limits.csv": "vmSize,controller,uncachedIOPS,uncachedMBps,quality,source,sourceDate\n" + tc.row + ",doc,ours,2026\n"})
+		c, bad := catalog.Overlay(catalogtest.Load(t), map[string]string{"vm_limits.csv": "vmSize,controller,uncachedIOPS,uncachedMBps,quality,source,sourceDate\n" + tc.row + ",doc,ours,2026\n"})
 		vm, _, ok := c.VM(tc.size, tc.controller)
 		if len(bad) > 0 || !ok || vm.Uncached.IOPS != tc.want {
 			t.Errorf("%s: %+v, %v", tc.why, vm.Uncached, bad)
@@ -401,7 +392,7 @@ func TestRefusedRows(t *testing.T) {
 }
 
 func TestPerformancePlusMinGiB(t *testing.T) {
-	if got, ok := load(t).PerformancePlusMinGiB(catalog.PremiumLRS); got != 513 || !ok {
+	if got, ok := catalogtest.Load(t).PerformancePlusMinGiB(catalog.PremiumLRS); got != 513 || !ok {
 		t.Errorf("%d, %t", got, ok)
 	}
 	if got, ok := (catalog.Catalog{}).PerformancePlusMinGiB(catalog.PremiumLRS); got != 0 || ok {
@@ -411,7 +402,7 @@ func TestPerformancePlusMinGiB(t *testing.T) {
 
 // An hour of E10 bills more transactions where the disk is in three zones.
 func TestMaxBilledPerHour(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for _, tc := range []struct {
 		why  string
 		sku  catalog.SKU

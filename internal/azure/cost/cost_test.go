@@ -12,23 +12,14 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/diskbench/diskbench/internal/azure/catalog"
-	"github.com/diskbench/diskbench/internal/azure/catalog/embedded"
+	"github.com/diskbench/diskbench/internal/azure/catalog/catalogtest"
 	"github.com/diskbench/diskbench/internal/azure/cost"
 	"github.com/diskbench/diskbench/internal/azure/disk"
 )
 
-func load(t testing.TB) catalog.Catalog {
-	t.Helper()
-	c, err := embedded.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 func describe(t *testing.T, sizeGiB int64, class map[string]string) disk.Disk {
 	t.Helper()
-	d, _ := disk.Describe(load(t), disk.Facts{Driver: disk.Driver, ClassParameters: class, CapacityBytes: sizeGiB << 30})
+	d, _ := disk.Describe(catalogtest.Load(t), disk.Facts{Driver: disk.Driver, ClassParameters: class, CapacityBytes: sizeGiB << 30})
 	return d
 }
 
@@ -43,7 +34,7 @@ func shown(d *decimal.Decimal) string {
 }
 
 func TestPerMonth(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	v2 := func(iops, mbps string) map[string]string {
 		return map[string]string{"skuName": "PremiumV2_LRS", "DiskIOPSReadWrite": iops, "DiskMBpsReadWrite": mbps}
 	}
@@ -119,7 +110,7 @@ func checkSums(t *testing.T, e cost.Estimate) {
 }
 
 func TestFleet(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for _, tc := range []struct {
 		why     string
 		sizeGiB int64
@@ -137,7 +128,7 @@ func TestFleet(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	class := map[string]string{"skuName": "PremiumV2_LRS", "DiskIOPSReadWrite": "3000", "DiskMBpsReadWrite": "150"}
-	e := cost.Monthly(load(t), describe(t, 512, class), cost.Options{Region: "eastus"})
+	e := cost.Monthly(catalogtest.Load(t), describe(t, 512, class), cost.Options{Region: "eastus"})
 	var got []string
 	for _, l := range e.Lines {
 		got = append(got, strings.Join([]string{string(l.Item), l.Quantity.String(), string(l.Unit), l.UnitPrice.String(), l.Exact.String(), l.Amount}, " "))
@@ -159,7 +150,7 @@ func TestLines(t *testing.T) {
 }
 
 func TestAge(t *testing.T) {
-	c, bad := catalog.Overlay(load(t), map[string]string{"prices.csv": "region,currency,sku,tier,kind,unit,price,confidence,source,sourceDate\n" +
+	c, bad := catalog.Overlay(catalogtest.Load(t), map[string]string{"prices.csv": "region,currency,sku,tier,kind,unit,price,confidence,source,sourceDate\n" +
 		"eastus,USD,Premium_LRS,P10,Capacity,1/Month,19.71,high,contract,2026-09-01\n"})
 	if len(bad) > 0 {
 		t.Fatal(bad)
@@ -184,7 +175,7 @@ func TestAge(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	nfs, _ := disk.Describe(c, disk.Facts{Driver: "file.csi.azure.com", CapacityBytes: 1 << 40})
 	for _, tc := range []struct {
 		why     string
@@ -216,7 +207,7 @@ func TestOldestPrice(t *testing.T) {
 		{"the first line is the older one", "2026-01-15", "2026-10-01"},
 		{"the second line is", "2026-10-01", "2026-01-15"},
 	} {
-		c, bad := catalog.Overlay(load(t), map[string]string{"prices.csv": "region,currency,sku,kind,unit,price,freeUnits,confidence,source,sourceDate\n" +
+		c, bad := catalog.Overlay(catalogtest.Load(t), map[string]string{"prices.csv": "region,currency,sku,kind,unit,price,freeUnits,confidence,source,sourceDate\n" +
 			"eastus,USD,PremiumV2_LRS,Capacity,1 GiB/Hour,0.00011,,high,a," + tc.capacity + "\n" +
 			"eastus,USD,PremiumV2_LRS,ProvisionedIOPS,1/Hour,0.000007,3000,high,b," + tc.iops + "\n" +
 			"eastus,USD,PremiumV2_LRS,ProvisionedThroughput,1/Hour,0.000055,125,high,b," + tc.iops + "\n"})
@@ -232,7 +223,7 @@ func TestOldestPrice(t *testing.T) {
 
 // A user's price need not repeat that 3,000 IOPS are free.
 func TestFreeByRule(t *testing.T) {
-	c, bad := catalog.Overlay(load(t), map[string]string{"prices.csv": "region,currency,sku,kind,unit,price,confidence,source,sourceDate\n" +
+	c, bad := catalog.Overlay(catalogtest.Load(t), map[string]string{"prices.csv": "region,currency,sku,kind,unit,price,confidence,source,sourceDate\n" +
 		"eastus,USD,PremiumV2_LRS,ProvisionedIOPS,1/Hour,1,high,contract,2026-09-01\n"})
 	if len(bad) > 0 {
 		t.Fatal(bad)
@@ -245,7 +236,7 @@ func TestFreeByRule(t *testing.T) {
 
 // Once the two prices are known, I/Os above the base count: 25,000 of 30,000.
 func TestBurstPriced(t *testing.T) {
-	c, bad := catalog.Overlay(load(t), map[string]string{"prices.csv": "region,currency,sku,kind,unit,price,confidence,source,sourceDate\n" +
+	c, bad := catalog.Overlay(catalogtest.Load(t), map[string]string{"prices.csv": "region,currency,sku,kind,unit,price,confidence,source,sourceDate\n" +
 		"eastus,USD,Premium_LRS,BurstEnablement,1/Month,20.00,high,contract,2026-09-01\n" +
 		"eastus,USD,Premium_LRS,BurstTransactions,10K,0.001,high,contract,2026-09-01\n"})
 	if len(bad) > 0 {
@@ -261,7 +252,7 @@ func TestBurstPriced(t *testing.T) {
 }
 
 func TestUserFigure(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	nfs, _ := disk.Describe(c, disk.Facts{Driver: "file.csi.azure.com", CapacityBytes: 1 << 40})
 	figure := decimal.RequireFromString("12.50")
 	e := cost.Monthly(c, nfs, cost.Options{Currency: "EUR", CostPerMonth: &figure, FleetSize: 2, SustainedIOPS: 5000})
@@ -275,7 +266,7 @@ func TestUserFigure(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for _, tc := range []struct {
 		why              string
 		sizeGiB          int64
@@ -306,7 +297,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestNotIncluded(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	ultra := cost.Monthly(c, describe(t, 4, map[string]string{"skuName": "UltraSSD_LRS", "cachingMode": "None"}), cost.Options{})
 	shared := cost.Monthly(c, describe(t, 1024, map[string]string{"skuName": "Premium_LRS", "cachingMode": "None", "maxShares": "2"}), cost.Options{})
 	common := []string{"the VM", "snapshots", "backup", "network traffic"}
@@ -319,7 +310,7 @@ func TestNotIncluded(t *testing.T) {
 }
 
 func TestBreakEven(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for _, tc := range []struct {
 		why     string
 		sizeGiB int64

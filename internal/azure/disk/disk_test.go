@@ -10,20 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/diskbench/diskbench/internal/azure/catalog"
-	"github.com/diskbench/diskbench/internal/azure/catalog/embedded"
+	"github.com/diskbench/diskbench/internal/azure/catalog/catalogtest"
 	"github.com/diskbench/diskbench/internal/azure/disk"
 )
 
 const gib = 1 << 30
-
-func load(t testing.TB) catalog.Catalog {
-	t.Helper()
-	c, err := embedded.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
 
 type params = map[string]string
 
@@ -61,7 +52,7 @@ func rate(iops, mbps int64) catalog.Rate {
 }
 
 func TestDescribe(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	p10 := summary{
 		Coverage: disk.Covered, SKU: catalog.PremiumLRS, Tier: "P10", Caching: disk.CachingReadOnly,
 		Base: rate(500, 100), Bursting: catalog.BurstCredit, Burst: rate(3500, 170),
@@ -204,7 +195,7 @@ func TestDescribe(t *testing.T) {
 }
 
 func TestDescribeOtherDriver(t *testing.T) {
-	d, warnings := disk.Describe(load(t), disk.Facts{
+	d, warnings := disk.Describe(catalogtest.Load(t), disk.Facts{
 		Driver: "file.csi.azure.com", ClassParameters: params{"skuName": "Premium_LRS", "protocol": "nfs"}, CapacityBytes: 100 * gib,
 		NodeLabels: params{"node.kubernetes.io/instance-type": "Standard_D4as_v6"},
 	})
@@ -222,7 +213,7 @@ func TestMaxShares(t *testing.T) {
 		{"a shared disk", "3", 3},
 		{"no number", "many", 1},
 	} {
-		d, _ := disk.Describe(load(t), disk.Facts{Driver: disk.Driver, ClassParameters: params{"maxShares": tc.value}})
+		d, _ := disk.Describe(catalogtest.Load(t), disk.Facts{Driver: disk.Driver, ClassParameters: params{"maxShares": tc.value}})
 		if d.MaxShares != tc.want {
 			t.Errorf("%s: %d", tc.why, d.MaxShares)
 		}
@@ -230,7 +221,7 @@ func TestMaxShares(t *testing.T) {
 }
 
 func TestLocation(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for _, tc := range []struct {
 		why                string
 		labels, class      params
@@ -251,7 +242,7 @@ func TestLocation(t *testing.T) {
 }
 
 func TestVM(t *testing.T) {
-	c := load(t)
+	c := catalogtest.Load(t)
 	for _, tc := range []struct {
 		why, size  string
 		controller catalog.Controller
@@ -285,7 +276,7 @@ func FuzzDescribe(f *testing.F) {
 	f.Add("skuName", "StandardSSD_ZRS", "enablePerformancePlus", "1", int64(1), "")
 	f.Add("maxShares", "-1", "location", "West Europe", int64(-1), "a-b-c")
 	f.Fuzz(func(t *testing.T, name1, value1, name2, value2 string, capacity int64, zone string) {
-		c := load(t)
+		c := catalogtest.Load(t)
 		d, warnings := disk.Describe(c, disk.Facts{
 			Driver: disk.Driver, ClassParameters: params{name1: value1, name2: value2}, AttributesClassParameters: params{name2: value1},
 			CapacityBytes: capacity, NodeLabels: params{"topology.disk.csi.azure.com/zone": zone},

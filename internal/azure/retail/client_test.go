@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/diskbench/diskbench/internal/azure/catalog"
+	"github.com/diskbench/diskbench/internal/azure/catalog/catalogtest"
 	"github.com/diskbench/diskbench/internal/azure/cost"
 	"github.com/diskbench/diskbench/internal/azure/disk"
 )
@@ -137,7 +138,7 @@ func TestRequest(t *testing.T) {
 // Known monthly costs come out of prices that were fetched alone.
 func TestCosts(t *testing.T) {
 	server := newAPI(t)
-	c := load(t)
+	c := catalogtest.Load(t)
 	got, err := newTestClient(t, server.URL, newHasty()).Fetch(t.Context(), "northeurope", "USD")
 	if err != nil {
 		t.Fatal(err)
@@ -342,7 +343,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"prices.azure.com", "ftp://prices.azure.com/", "https://prices.azure.com/?x=1", "https://user:secret@prices.azure.com/", "http://[", "https://"} {
-		if _, err := NewClient(address, load(t), newHasty()); err == nil {
+		if _, err := NewClient(address, catalogtest.Load(t), newHasty()); err == nil {
 			t.Errorf("%q was taken for an address", address)
 		}
 	}

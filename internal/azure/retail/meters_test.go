@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/diskbench/diskbench/internal/azure/catalog"
+	"github.com/diskbench/diskbench/internal/azure/catalog/catalogtest"
 )
 
 // price is an item of northeurope that counts.
@@ -92,7 +93,7 @@ func TestToPrices(t *testing.T) {
 		{"a number as long as the page", []item{with(p10, func(i *item) { i.RetailPrice = json.Number(strings.Repeat("9", 1000)) })}, nil, "a number of 1000 characters"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			prices, odd := toPrices(load(t), tc.items, place{region: "northeurope", currency: "USD", source: "test", now: today})
+			prices, odd := toPrices(catalogtest.Load(t), tc.items, place{region: "northeurope", currency: "USD", source: "test", now: today})
 			if diff := cmp.Diff(tc.want, lines(prices)); diff != "" {
 				t.Error(diff)
 			}
@@ -106,8 +107,8 @@ func TestToPrices(t *testing.T) {
 // Every meter that the embedded catalog names is one that is looked for, as the price that the catalog
 // says. <n> there stands for any size.
 func TestMetersOfTheCatalog(t *testing.T) {
-	known := meters(load(t))
-	files := catalog.Format(load(t))
+	known := meters(catalogtest.Load(t))
+	files := catalog.Format(catalogtest.Load(t))
 	rows := strings.Split(strings.TrimSpace(files[pricesFile]), "\n")
 	at := func(name string) int { return slices.Index(strings.Split(rows[0], ","), name) }
 	found := 0
@@ -138,7 +139,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(`{"Items":[{"currencyCode":"USD","tierMinimumUnits":0.0,"retailPrice":1e-9,"armRegionName":"northeurope","effectiveStartDate":"2018-05-01T00:00:00Z","meterName":"P10 LRS Disk","productName":"Premium SSD Managed Disks","skuName":"P10 LRS","unitOfMeasure":"1/Month","type":"Consumption","isPrimaryMeterRegion":true}]}`)
 	f.Add(`{"Items":[{"currencyCode":"USD","tierMinimumUnits":3e9,"retailPrice":7E-06,"armRegionName":"northeurope","effectiveStartDate":"2023-08-01","meterName":"Premium LRS Provisioned IOPS","productName":"Azure Premium SSD v2","skuName":"Premium LRS","unitOfMeasure":"999999M/Year","type":"Consumption","isPrimaryMeterRegion":true}]}`)
 	// Tiers are all that is needed; the rest would be indexed anew for each input.
-	files := catalog.Format(load(f))
+	files := catalog.Format(catalogtest.Load(f))
 	c, bad := catalog.Parse(map[string]string{"disk_tiers.csv": files["disk_tiers.csv"], "sources.csv": files["sources.csv"]})
 	if len(bad) > 0 {
 		f.Fatal(bad)

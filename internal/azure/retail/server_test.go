@@ -18,18 +18,8 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/diskbench/diskbench/internal/azure/catalog"
-	"github.com/diskbench/diskbench/internal/azure/catalog/embedded"
+	"github.com/diskbench/diskbench/internal/azure/catalog/catalogtest"
 )
-
-func load(t testing.TB) catalog.Catalog {
-	t.Helper()
-	c, err := embedded.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
 
 // recorded are items in the API's schema, traps included. The region has no prices in the embedded
 // catalog; those here are its prices of East US, so that known costs hold.
@@ -189,7 +179,7 @@ func (h *hasty) paused() []time.Duration {
 
 func newTestClient(t testing.TB, address string, at clock.Clock) *Client {
 	t.Helper()
-	c, err := NewClient(address, load(t), at)
+	c, err := NewClient(address, catalogtest.Load(t), at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,12 +15,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/diskbench/diskbench/internal/azure/catalog"
+	"github.com/diskbench/diskbench/internal/azure/catalog/catalogtest"
 )
 
 // running is a source that refreshes until the test ends.
 func running(t *testing.T, server *api, at *hasty) *Source {
 	t.Helper()
-	s := NewSource(newTestClient(t, server.URL, at), load(t), at)
+	s := NewSource(newTestClient(t, server.URL, at), catalogtest.Load(t), at)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- s.Start(ctx) }()
@@ -138,7 +139,7 @@ func TestPauseAfterFailure(t *testing.T) {
 }
 
 func TestSourceRefuses(t *testing.T) {
-	s := NewSource(newTestClient(t, newAPI(t).URL, newHasty()), load(t), newHasty())
+	s := NewSource(newTestClient(t, newAPI(t).URL, newHasty()), catalogtest.Load(t), newHasty())
 	if c, got := s.Prices("eastus'", "USD"); got.From != Catalog || got.Err == nil || p10(c, "eastus") != "19.71" {
 		t.Errorf("%+v", got)
 	}
@@ -183,7 +184,7 @@ func TestRestore(t *testing.T) {
 		t.Fatalf("%v, %d entries", err, len(kept))
 	}
 	at.step(time.Hour)
-	second := NewSource(newTestClient(t, "http://prices.invalid/", at), load(t), at)
+	second := NewSource(newTestClient(t, "http://prices.invalid/", at), catalogtest.Load(t), at)
 	if err := second.Restore(kept); err != nil {
 		t.Fatal(err)
 	}
