@@ -6,15 +6,16 @@ package engine
 import (
 	"bufio"
 	"bytes"
+	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
+	"path"
 	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/diskbench/diskbench/engine/cgroup"
 	"github.com/diskbench/diskbench/engine/report"
 )
 
@@ -129,30 +130,16 @@ func parseCPUTicks(line string) (stolen, all int64) {
 }
 
 // throttledTime is that of this process' control group: throttled_usec on cgroup v2, throttled_time
-// in nanoseconds on v1. In a container, whose own group is the root of what it sees, the second of
-// each pair of files is there. It is 0 without a limit.
+// in nanoseconds on v1. It is 0 without a limit.
 func throttledTime() time.Duration {
-	groups, _ := os.ReadFile("/proc/self/cgroup")
-	for line := range strings.Lines(string(groups)) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(parts) != 3 {
+	root := os.DirFS("/")
+	for _, dir := range cgroup.Dirs(root, "cpu") {
+		stat, err := fs.ReadFile(root, path.Join(dir, "cpu.stat"))
+		if err != nil {
 			continue
 		}
-		var root string
-		switch {
-		case parts[0] == "0" && parts[1] == "":
-			root = "/sys/fs/cgroup"
-		case slices.Contains(strings.Split(parts[1], ","), "cpu"):
-			root = filepath.Join("/sys/fs/cgroup", parts[1])
-		default:
-			continue
-		}
-		for _, dir := range []string{filepath.Join(root, parts[2]), root} {
-			if stat, err := os.ReadFile(filepath.Join(dir, "cpu.stat")); err == nil {
-				if d, ok := parseThrottled(string(stat)); ok {
-					return d
-				}
-			}
+		if d, ok := parseThrottled(string(stat)); ok {
+			return d
 		}
 	}
 	return 0

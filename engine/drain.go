@@ -8,6 +8,7 @@ import (
 
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/series"
+	"github.com/diskbench/diskbench/engine/workload"
 )
 
 // drainRules bound how long a load goes on until burst credits are used up.
@@ -18,8 +19,7 @@ type drainRules struct {
 	longest time.Duration
 }
 
-// defaultDrain: Azure's disks burst for at most 30 minutes.
-var defaultDrain = drainRules{after: 120 * time.Second, longest: 45 * time.Minute}
+var defaultDrain = drainRules{after: 120 * time.Second, longest: workload.LongestDrain.Std()}
 
 // drain watches the level of a load from the start of the window, once a second.
 type drain struct {

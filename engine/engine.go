@@ -125,7 +125,8 @@ func measuring(progress func(Event), w workload.Workload, repetition, repetition
 	}
 }
 
-func kernelRelease() string {
+// KernelRelease is what uname -r prints, empty where it is not known.
+func KernelRelease() string {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
 		return ""

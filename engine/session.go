@@ -259,7 +259,7 @@ func (s *session) measure(ctx context.Context, options Options) (*report.Report,
 		IOEngine:      s.ioEngine,
 		Fallbacks:     s.fallbacks,
 		DirectIO:      s.plan.Target != workload.NullDevice,
-		Kernel:        kernelRelease(),
+		Kernel:        KernelRelease(),
 		Target:        s.sets[0].Info(),
 	}
 	for _, w := range s.workloads {

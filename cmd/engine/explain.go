@@ -155,13 +155,10 @@ func windowText(w workload.Workload) string {
 		text = fmt.Sprintf("warm-up %s, window of %d operations, at most %s", w.Warmup, w.Operations, w.Duration)
 	}
 	if w.Drain {
-		text += fmt.Sprintf(", then on until burst credits are used up, at most %.0f minutes", longestDrain.Minutes())
+		text += fmt.Sprintf(", then on until burst credits are used up, at most %.0f minutes", workload.LongestDrain.Std().Minutes())
 	}
 	return text
 }
-
-// longestDrain is more than the 30 minutes that a full burst lasts by the disks' documentation.
-const longestDrain = 45 * time.Minute
 
 func streamText(s workload.Stream) string {
 	parts := []string{
@@ -228,7 +225,7 @@ func timeLines(p workload.Plan, prepared bool) []string {
 		probes += w.Probe.Std()
 		load += w.Warmup.Std() + w.Duration.Std()
 		if w.Drain {
-			drains += longestDrain
+			drains += workload.LongestDrain.Std()
 		}
 	}
 	load, drains = load*time.Duration(p.Repetitions), drains*time.Duration(p.Repetitions)

@@ -13,6 +13,9 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/diskbench/diskbench/engine"
+	"github.com/diskbench/diskbench/engine/cgroup"
 )
 
 // host is what the machine and the container allow the engine. Absent values are not limited, or
@@ -38,7 +41,7 @@ type host struct {
 // inspectHost asks the kernel, and reads the files of root, which is that of the filesystem.
 func inspectHost(root fs.FS) host {
 	h := host{
-		Kernel: kernelRelease(), UID: os.Getuid(), GID: os.Getgid(), Cores: runtime.NumCPU(),
+		Kernel: engine.KernelRelease(), UID: os.Getuid(), GID: os.Getgid(), Cores: runtime.NumCPU(),
 		CPULimit:        cpuLimit(root),
 		AIORequests:     numberIn(root, "proc/sys/fs/aio-nr"),
 		AIOMaxRequests:  numberIn(root, "proc/sys/fs/aio-max-nr"),
@@ -52,14 +55,6 @@ func inspectHost(root fs.FS) host {
 	return h
 }
 
-func kernelRelease() string {
-	var u unix.Utsname
-	if err := unix.Uname(&u); err != nil {
-		return ""
-	}
-	return unix.ByteSliceToString(u.Release[:])
-}
-
 // filtered reads "Seccomp:\t2" of a process' status: 2 is a filter.
 func filtered(status string) bool {
 	return slices.ContainsFunc(strings.Split(status, "\n"), func(line string) bool {
@@ -67,27 +62,12 @@ func filtered(status string) bool {
 	})
 }
 
-// cpuLimit is the tightest of the limits of this process' control group and those above it. In a
-// container the group's own path is not there: its root is the group.
+// cpuLimit is the tightest of the limits of this process' control group and those above it.
 func cpuLimit(root fs.FS) *float64 {
 	var tightest *float64
-	for line := range strings.Lines(textOf(root, "proc/self/cgroup")) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(parts) != 3 {
-			continue
-		}
-		base := "sys/fs/cgroup"
-		switch controllers := strings.Split(parts[1], ","); {
-		case parts[1] == "": // version 2
-		case slices.Contains(controllers, "cpu"):
-			base = path.Join(base, parts[1])
-		default:
-			continue
-		}
-		for dir := path.Join(base, parts[2]); strings.HasPrefix(dir, base); dir = path.Dir(dir) {
-			if limit, ok := groupLimit(root, dir); ok && (tightest == nil || limit < *tightest) {
-				tightest = &limit
-			}
+	for _, dir := range cgroup.Dirs(root, "cpu") {
+		if limit, ok := groupLimit(root, dir); ok && (tightest == nil || limit < *tightest) {
+			tightest = &limit
 		}
 	}
 	return tightest

@@ -182,7 +182,7 @@ func newResult(p workload.Plan, r *report.Report, interrupted bool) result {
 			Kind: p.Target, Paths: slices.Concat(p.Sets...), StripeSizeBytes: p.StripeSizeBytes,
 			Filesystem: r.Target.Filesystem, Device: r.Target.Device,
 			SizeBytes: r.Target.SizeBytes, LogicalBlockBytes: r.Target.LogicalBlockBytes,
-			Queue: converted(r.Target.Queue, func(q report.Queue) queue { return queue(q) }),
+			Queue: converted(r.Target.Queue, newQueue),
 		},
 		Workloads: []workloadResult{},
 	}
@@ -232,6 +232,8 @@ func converted[From, To any](v *From, convert func(From) To) *To {
 	to := convert(*v)
 	return &to
 }
+
+func newQueue(q report.Queue) queue { return queue(q) }
 
 func newStep(s report.Step) step { return step(s) }
 

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/diskbench/diskbench/engine/volume"
 	"github.com/diskbench/diskbench/engine/workload"
 )
 
@@ -49,11 +50,11 @@ func locate(root fs.FS, kind workload.TargetKind, target string) place {
 	mountinfo := textOf(root, "proc/self/mountinfo")
 	if kind == workload.BlockDevice {
 		p = deviceAt(root, st.Rdev_major, st.Rdev_minor)
-		_, p.Mounts = mountsWith(mountinfo, 2, number(st.Rdev_major, st.Rdev_minor))
+		_, p.Mounts = mountsWith(mountinfo, onDevice(number(st.Rdev_major, st.Rdev_minor)))
 		return p
 	}
 	p = deviceAt(root, st.Dev_major, st.Dev_minor)
-	p.Filesystem, p.Mounts = mountsWith(mountinfo, 0, strconv.FormatUint(st.Mnt_id, 10))
+	p.Filesystem, p.Mounts = mountsWith(mountinfo, withID(strconv.FormatUint(st.Mnt_id, 10)))
 	var statfs unix.Statfs_t
 	if err := unix.Statfs(target, &statfs); err == nil {
 		p.SizeBytes = int64(statfs.Blocks) * statfs.Frsize
@@ -62,21 +63,27 @@ func locate(root fs.FS, kind workload.TargetKind, target string) place {
 	return p
 }
 
+func onDevice(number string) func(volume.Mount) bool {
+	return func(m volume.Mount) bool { return m.Device == number }
+}
+
+func withID(id string) func(volume.Mount) bool {
+	return func(m volume.Mount) bool { return m.ID == id }
+}
+
 func number(major, minor uint32) string {
 	return strconv.FormatUint(uint64(major), 10) + ":" + strconv.FormatUint(uint64(minor), 10)
 }
 
-// mountsWith gives the mounts whose field has the value, and the filesystem of the last. A line of
-// mountinfo is "id parent major:minor root point options [tags] - type source superoptions" (proc(5)).
-func mountsWith(mountinfo string, field int, value string) (filesystem string, mounts []mount) {
+// mountsWith gives the mounts of which is holds, and the filesystem of the last.
+func mountsWith(mountinfo string, is func(volume.Mount) bool) (filesystem string, mounts []mount) {
 	for line := range strings.Lines(mountinfo) {
-		before, after, _ := strings.Cut(line, " - ")
-		left, right := strings.Fields(before), strings.Fields(after)
-		if len(left) < 6 || len(right) < 2 || left[field] != value {
+		m, ok := volume.ParseMount(strings.TrimSuffix(line, "\n"))
+		if !ok || !is(m) {
 			continue
 		}
-		filesystem = right[0]
-		mounts = append(mounts, mount{Source: right[1], Point: left[4], Options: left[5]})
+		filesystem = m.Filesystem
+		mounts = append(mounts, mount{Source: m.Source, Point: m.Point, Options: m.Options})
 	}
 	return filesystem, mounts
 }
@@ -99,33 +106,10 @@ func deviceAt(root fs.FS, major, minor uint32) place {
 	p.Disk = path.Base(dir)
 	p.LogicalBlockBytes = valueIn(root, path.Join(dir, "queue/logical_block_size"))
 	p.PhysicalBlockBytes = valueIn(root, path.Join(dir, "queue/physical_block_size"))
-	p.Queue = queueAt(root, dir)
+	if disk, err := fs.Sub(root, dir); err == nil {
+		p.Queue = converted(volume.ReadQueue(disk), newQueue)
+	}
 	return p
-}
-
-func queueAt(root fs.FS, disk string) *queue {
-	requests := numberIn(root, path.Join(disk, "queue/nr_requests"))
-	if requests == nil {
-		return nil
-	}
-	return &queue{
-		Scheduler:   chosen(textOf(root, path.Join(disk, "queue/scheduler"))),
-		Requests:    *requests,
-		DeviceDepth: valueIn(root, path.Join(disk, "device/queue_depth")),
-		MaxIOBytes:  valueIn(root, path.Join(disk, "queue/max_sectors_kb")) << 10,
-		WriteBack:   strings.TrimSpace(textOf(root, path.Join(disk, "queue/write_cache"))) == "write back",
-		FUA:         valueIn(root, path.Join(disk, "queue/fua")) == 1,
-	}
-}
-
-// chosen is the scheduler in use, "none" in "[none] mq-deadline".
-func chosen(schedulers string) string {
-	for name := range strings.FieldsSeq(schedulers) {
-		if inner, ok := strings.CutPrefix(name, "["); ok {
-			return strings.TrimSuffix(inner, "]")
-		}
-	}
-	return "none" // of a device that has no choice
 }
 
 // valueIn is the number in a file, 0 without one.

@@ -217,14 +217,14 @@ func TestMountsWith(t *testing.T) {
 41 22 8:32 /sub /mnt/other ro - xfs /dev/sdc rw,attr2
 a line of another kind
 `
-	filesystem, mounts := mountsWith(mountinfo, 0, "40")
+	filesystem, mounts := mountsWith(mountinfo, withID("40"))
 	if want := []mount{{"/dev/sdc", "/mnt/disk", "rw,noatime"}}; filesystem != "xfs" || !slices.Equal(mounts, want) {
 		t.Errorf("by its number: %s %v", filesystem, mounts)
 	}
-	if _, mounts := mountsWith(mountinfo, 2, "8:32"); len(mounts) != 2 {
+	if _, mounts := mountsWith(mountinfo, onDevice("8:32")); len(mounts) != 2 {
 		t.Errorf("a device that is mounted twice: %v", mounts)
 	}
-	if filesystem, mounts := mountsWith(mountinfo, 2, "8:33"); filesystem != "" || mounts != nil {
+	if filesystem, mounts := mountsWith(mountinfo, onDevice("8:33")); filesystem != "" || mounts != nil {
 		t.Errorf("a device that is not mounted: %s %v", filesystem, mounts)
 	}
 }

@@ -30,8 +30,8 @@ func (v *member) describeDirectory() error {
 	if err != nil {
 		return v.failure("find the mount of", err)
 	}
-	v.info.Filesystem = mount.fsType
-	if source, ok := strings.CutPrefix(mount.source, "/dev/"); ok && v.info.Device == "" {
+	v.info.Filesystem = mount.Filesystem
+	if source, ok := strings.CutPrefix(mount.Source, "/dev/"); ok && v.info.Device == "" {
 		v.info.Device = source
 	}
 	return nil
@@ -68,17 +68,22 @@ func ioctlUint64(fd int, request uintptr) (uint64, error) {
 	return value, nil
 }
 
-// mount is a line of /proc/self/mountinfo.
-type mount struct{ point, fsType, source string }
+// Mount is a line of /proc/self/mountinfo.
+type Mount struct {
+	// ID is the mount's own number, and Device the filesystem's, as major:minor.
+	ID, Device string
+	// Point is where it is mounted, Source what, Filesystem its type (ext4, xfs), and Options are the mount's.
+	Point, Source, Filesystem, Options string
+}
 
-func mountOf(path string) (mount, error) {
+func mountOf(path string) (Mount, error) {
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return mount{}, err
+		return Mount{}, err
 	}
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
-		return mount{}, err
+		return Mount{}, err
 	}
 	defer f.Close() //nolint:errcheck // only read from
 	return findMount(f, resolved)
@@ -86,27 +91,31 @@ func mountOf(path string) (mount, error) {
 
 // findMount gives the mount that holds path: the longest mount point above it, and among several
 // at the same place the last, which covers the others.
-func findMount(mountinfo io.Reader, path string) (mount, error) {
-	var best mount
+func findMount(mountinfo io.Reader, path string) (Mount, error) {
+	var best Mount
 	lines := bufio.NewScanner(mountinfo)
 	for lines.Scan() {
-		m, ok := parseMount(lines.Text())
-		if ok && len(m.point) >= len(best.point) && isUnder(path, m.point) {
+		m, ok := ParseMount(lines.Text())
+		if ok && len(m.Point) >= len(best.Point) && isUnder(path, m.Point) {
 			best = m
 		}
 	}
 	return best, lines.Err()
 }
 
-// parseMount reads "id parent major:minor root point options [tags] - type source superoptions".
-func parseMount(line string) (mount, bool) {
+// ParseMount reads "id parent major:minor root point options [tags] - type source superoptions" (proc(5)),
+// and false for a line of another kind.
+func ParseMount(line string) (Mount, bool) {
 	before, after, ok := strings.Cut(line, " - ")
 	// The kernel escapes spaces and leaves other white space as it is.
 	left, right := strings.Split(before, " "), strings.Split(after, " ")
 	if !ok || len(left) < 6 || len(right) < 2 {
-		return mount{}, false
+		return Mount{}, false
 	}
-	return mount{point: unescape(left[4]), fsType: right[0], source: unescape(right[1])}, true
+	return Mount{
+		ID: left[0], Device: left[2], Point: unescape(left[4]), Options: left[5],
+		Filesystem: right[0], Source: unescape(right[1]),
+	}, true
 }
 
 func isUnder(path, point string) bool {

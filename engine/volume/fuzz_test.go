@@ -22,15 +22,15 @@ func FuzzFindMount(f *testing.F) {
 	f.Fuzz(func(t *testing.T, table, name string) {
 		path := "/" + name
 		got, err := findMount(strings.NewReader(table), path)
-		if err == nil && got != (mount{}) && !isUnder(path, got.point) {
-			t.Errorf("%q lies in no mount at %q", path, got.point)
+		if err == nil && got != (Mount{}) && !isUnder(path, got.Point) {
+			t.Errorf("%q lies in no mount at %q", path, got.Point)
 		}
 		if err != nil {
 			return
 		}
 		table += fmt.Sprintf("\n99 1 8:16 / %s rw - ext4 %[1]s rw\n", kernelEscapes.Replace(path))
 		got, err = findMount(strings.NewReader(table), path)
-		if want := (mount{path, "ext4", path}); err == nil && got != want {
+		if want := (Mount{ID: "99", Device: "8:16", Point: path, Source: path, Filesystem: "ext4", Options: "rw"}); err == nil && got != want {
 			t.Errorf("found %+v, want %+v", got, want)
 		}
 	})

@@ -299,13 +299,13 @@ a broken line
 `
 	tests := []struct {
 		why, path string
-		want      mount
+		want      Mount
 	}{
-		{"the root holds the rest", "/var/lib", mount{"/", "ext4", "/dev/vda"}},
-		{"the later mount covers the earlier", "/data/x", mount{"/data", "xfs", "/dev/sdd"}},
-		{"a name that begins alike is another directory", "/database", mount{"/", "ext4", "/dev/vda"}},
-		{"a space is escaped", "/data/with space/x", mount{"/data/with space", "btrfs", "/dev/sde"}},
-		{"the mount point itself", "/dev/shm", mount{"/dev/shm", "tmpfs", "tmpfs"}},
+		{"the root holds the rest", "/var/lib", Mount{"22", "254:0", "/", "/dev/vda", "ext4", "rw,relatime"}},
+		{"the later mount covers the earlier", "/data/x", Mount{"42", "8:48", "/data", "/dev/sdd", "xfs", "rw,relatime"}},
+		{"a name that begins alike is another directory", "/database", Mount{"22", "254:0", "/", "/dev/vda", "ext4", "rw,relatime"}},
+		{"a space is escaped", "/data/with space/x", Mount{"43", "8:64", "/data/with space", "/dev/sde", "btrfs", "rw"}},
+		{"the mount point itself", "/dev/shm", Mount{"30", "0:26", "/dev/shm", "tmpfs", "tmpfs", "rw"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {

@@ -5,6 +5,7 @@ package volume
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -57,7 +58,7 @@ func classify(sysfs, name string) class {
 	// The kernel writes a slash in a name as an exclamation mark here (cciss/c0d0).
 	entry := filepath.Join(sysfs, "block", strings.ReplaceAll(name, "/", "!"))
 	dir, err := filepath.EvalSymlinks(entry)
-	if err != nil || strings.HasPrefix(dir, filepath.Join(sysfs, "devices/virtual/block")+"/") || textIn(dir, "hidden") == "1" {
+	if err != nil || strings.HasPrefix(dir, filepath.Join(sysfs, "devices/virtual/block")+"/") || textIn(os.DirFS(dir), "hidden") == "1" {
 		return apart
 	}
 	return other
@@ -65,8 +66,10 @@ func classify(sysfs, name string) class {
 
 // queueOf is how the kernel drives a device, which for a partition is its disk's affair; nil where there is
 // no such device.
-func queueOf(dir string) *report.Queue {
-	disk := wholeDisk(dir)
+func queueOf(dir string) *report.Queue { return ReadQueue(os.DirFS(wholeDisk(dir))) }
+
+// ReadQueue reads how the kernel drives a disk from the disk's directory in sysfs; nil where that is none.
+func ReadQueue(disk fs.FS) *report.Queue {
 	requests, err := strconv.ParseInt(textIn(disk, "queue/nr_requests"), 10, 64)
 	if err != nil {
 		return nil
@@ -92,8 +95,8 @@ func chosenScheduler(schedulers string) string {
 }
 
 // textIn is a file's content without white space around it, empty where it cannot be read.
-func textIn(dir, name string) string {
-	text, err := os.ReadFile(filepath.Join(dir, name))
+func textIn(dir fs.FS, name string) string {
+	text, err := fs.ReadFile(dir, name)
 	if err != nil {
 		return ""
 	}
@@ -101,7 +104,7 @@ func textIn(dir, name string) string {
 }
 
 // numberIn is the number in a file, 0 without one.
-func numberIn(dir, name string) int64 {
+func numberIn(dir fs.FS, name string) int64 {
 	n, err := strconv.ParseInt(textIn(dir, name), 10, 64)
 	if err != nil {
 		return 0

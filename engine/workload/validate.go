@@ -42,6 +42,9 @@ const (
 	MaxRateLimitIOPS = 10_000_000
 	// MaxOperations is more than a day at 10 million IOPS.
 	MaxOperations = int64(1e12)
+	// LongestDrain is how long a load may go on until burst credits are used up: 30 minutes of bursting,
+	// which is what Azure's buckets hold at the maximum rate, and room for buckets that drain slower.
+	LongestDrain = Duration(45 * time.Minute)
 	// MinDuration is one slice of the kernel's own throttling.
 	MinDuration = Duration(100 * time.Millisecond)
 	// MaxDuration bounds the window and the warm-up.

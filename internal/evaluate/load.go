@@ -10,6 +10,7 @@ import (
 
 	"github.com/diskbench/diskbench/api/v1alpha1"
 	"github.com/diskbench/diskbench/internal/assess/predict"
+	"github.com/diskbench/diskbench/internal/plan"
 )
 
 // loadOf is what a workload asked of the disks. Of several streams the block size and the share of reads
@@ -73,10 +74,7 @@ func ioUnits(m *v1alpha1.Measurement, unitBytes int64) int64 {
 		around += m.Drained.IOPS * m.Drained.Seconds * repetitions
 	}
 	if probe := ptr.Deref(m.ProbeMeanNanos, 0); probe > 0 {
-		around += probeTime.Nanoseconds() / probe
+		around += plan.ProbeSeconds * int64(time.Second) / probe
 	}
 	return (m.Total.Operations + around) * each
 }
-
-// probeTime is how long a probe takes.
-const probeTime = 5 * time.Second

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -29,9 +30,8 @@ const (
 	// DefaultStripeSizeBytes is the interleave that Microsoft's guide to storage for SQL Server on Azure
 	// VMs names for striped disks.
 	DefaultStripeSizeBytes = 64 << 10
-	// DrainSeconds is the longest that a load goes on after its window: 30 minutes of bursting, which is
-	// what Azure's buckets hold at the maximum rate, and room for buckets that drain slower.
-	DrainSeconds = 45 * 60
+	// DrainSeconds is the longest that a load goes on after its window.
+	DrainSeconds = int(workload.LongestDrain / workload.Duration(time.Second))
 	// ProbeSeconds is long enough for a mean of hundreds of operations on the slowest disk, and short
 	// beside any window. (Judgment.)
 	ProbeSeconds = 5
@@ -334,7 +334,7 @@ func Seconds(p workload.Plan) int64 {
 		probes += w.Probe
 		each += w.Warmup + w.Duration
 		if w.Drain {
-			each += workload.Seconds(DrainSeconds)
+			each += workload.LongestDrain
 		}
 	}
 	return int64(p.Repetitions)*inSeconds(each) + inSeconds(probes)
