@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -18,8 +17,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/diskbench/diskbench/engine/disktest"
 	"github.com/diskbench/diskbench/engine/report"
@@ -511,9 +508,10 @@ func TestSIGKILL(t *testing.T) {
 func TestKernelCap(t *testing.T) {
 	const iops, depth, tries = 500, 16, 3
 	device := disktest.Loop(t, disktest.MemoryDir(t), 64<<20, "--direct-io=on")
-	procs := cappedGroup(t, device, iops)
+	g := disktest.NewGroup(t)
+	g.Limit(t, device, disktest.Caps{ReadIOPS: iops})
 	for try := range tries {
-		w := measureCapped(t, device, procs, depth)
+		w := measureCapped(t, device, g.Procs(), depth)
 		outstanding := w.Total.IOPS * w.Total.LatencyMicros.Mean / 1e6
 		t.Logf("%.1f IOPS, mean %.0f µs, %.2f outstanding, worker at %d%%",
 			w.Total.IOPS, w.Total.LatencyMicros.Mean, outstanding, w.CPU.BusiestWorkerPercent)
@@ -542,36 +540,6 @@ func measureCapped(t *testing.T, device, procs string, depth int) workloadResult
 		t.Fatal(err)
 	}
 	return got.Workloads[0]
-}
-
-// cappedGroup makes a control group that may read so often from the device, of whichever version
-// governs block I/O here, and gives the file that processes join by.
-func cappedGroup(t *testing.T, device string, iops int) string {
-	t.Helper()
-	var st unix.Stat_t
-	if err := unix.Stat(device, &st); err != nil {
-		t.Fatal(err)
-	}
-	number := fmt.Sprintf("%d:%d", unix.Major(st.Rdev), unix.Minor(st.Rdev))
-	for _, version := range []struct{ root, file, cap string }{
-		{"/sys/fs/cgroup/blkio", "blkio.throttle.read_iops_device", fmt.Sprintf("%s %d", number, iops)},
-		{"/sys/fs/cgroup", "io.max", fmt.Sprintf("%s riops=%d", number, iops)},
-	} {
-		group := filepath.Join(version.root, fmt.Sprintf("diskbench-test-%d", os.Getpid()))
-		if err := os.Mkdir(group, 0o755); err != nil {
-			continue
-		}
-		t.Cleanup(func() {
-			if err := os.Remove(group); err != nil {
-				t.Error(err)
-			}
-		})
-		if err := os.WriteFile(filepath.Join(group, version.file), []byte(version.cap), 0o644); err == nil {
-			return filepath.Join(group, "cgroup.procs")
-		}
-	}
-	t.Skip("no control group can throttle block I/O here")
-	return ""
 }
 
 func TestVersionAndHelp(t *testing.T) {

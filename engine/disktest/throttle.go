@@ -22,41 +22,65 @@ type Caps struct{ ReadIOPS, WriteIOPS, ReadBPS, WriteBPS int64 }
 // groups counts the control groups of this process.
 var groups atomic.Int64
 
-// Throttle makes a control group that the kernel holds to the caps at a device until the test ends, and gives
-// the file that processes join by, writing their ID to it: children of the test, which have to have ended
-// before it. It is of whichever version governs block I/O here; where none does, the test is skipped.
-func Throttle(t testing.TB, device string, c Caps) (procs string) {
+// Group is a control group that can be held to caps, of whichever version governs block I/O here.
+type Group struct {
+	Dir string
+	// unified says that it is one of cgroup v2.
+	unified bool
+}
+
+// NewGroup makes a control group until the test ends. Its members, children of the test, have to have ended
+// before that. Where no control group can throttle block I/O, the test is skipped.
+func NewGroup(t testing.TB) Group {
 	t.Helper()
 	NeedRoot(t, "a control group")
+	for _, g := range []Group{{Dir: "/sys/fs/cgroup/blkio"}, {Dir: "/sys/fs/cgroup", unified: true}} {
+		g.Dir = filepath.Join(g.Dir, fmt.Sprintf("diskbench-test-%d-%d", os.Getpid(), groups.Add(1)))
+		if err := os.Mkdir(g.Dir, 0o755); err != nil {
+			continue
+		}
+		t.Cleanup(func() { removeGroup(t, g.Dir) })
+		if _, err := os.Stat(g.file("read_iops")); err == nil {
+			return g
+		}
+	}
+	t.Skip("no control group can throttle block I/O here")
+	return Group{}
+}
+
+// Procs is the file that processes join by, writing their ID to it.
+func (g Group) Procs() string { return filepath.Join(g.Dir, "cgroup.procs") }
+
+func (g Group) file(limit string) string {
+	if g.unified {
+		return filepath.Join(g.Dir, "io.max")
+	}
+	return filepath.Join(g.Dir, "blkio.throttle."+limit+"_device")
+}
+
+// Limit holds the group to the caps at the device, from now on.
+func (g Group) Limit(t testing.TB, device string, c Caps) {
+	t.Helper()
 	var st unix.Stat_t
 	if err := unix.Stat(device, &st); err != nil {
 		t.Fatal(err)
 	}
-	number := fmt.Sprintf("%d:%d ", unix.Major(uint64(st.Rdev)), unix.Minor(uint64(st.Rdev)))
-	for _, version := range []struct {
-		root   string
-		limits map[string]string
+	for _, l := range []struct {
+		v1, v2 string
+		value  int64
 	}{
-		{"/sys/fs/cgroup/blkio", map[string]string{
-			"blkio.throttle.read_iops_device":  number + strconv.FormatInt(c.ReadIOPS, 10),
-			"blkio.throttle.write_iops_device": number + strconv.FormatInt(c.WriteIOPS, 10),
-			"blkio.throttle.read_bps_device":   number + strconv.FormatInt(c.ReadBPS, 10),
-			"blkio.throttle.write_bps_device":  number + strconv.FormatInt(c.WriteBPS, 10),
-		}},
-		{"/sys/fs/cgroup", map[string]string{"io.max": number + fmt.Sprintf("riops=%s wiops=%s rbps=%s wbps=%s",
-			orMax(c.ReadIOPS), orMax(c.WriteIOPS), orMax(c.ReadBPS), orMax(c.WriteBPS))}},
+		{"read_iops", "riops", c.ReadIOPS}, {"write_iops", "wiops", c.WriteIOPS},
+		{"read_bps", "rbps", c.ReadBPS}, {"write_bps", "wbps", c.WriteBPS},
 	} {
-		group := filepath.Join(version.root, fmt.Sprintf("diskbench-test-%d-%d", os.Getpid(), groups.Add(1)))
-		if err := os.Mkdir(group, 0o755); err != nil {
-			continue
+		setting := strconv.FormatInt(l.value, 10)
+		if g.unified {
+			setting = l.v2 + "=" + orMax(l.value)
 		}
-		t.Cleanup(func() { removeGroup(t, group) })
-		if writeAll(group, version.limits) == nil {
-			return filepath.Join(group, "cgroup.procs")
+		line := fmt.Sprintf("%d:%d %s", unix.Major(st.Rdev), unix.Minor(st.Rdev), setting)
+		if err := os.WriteFile(g.file(l.v1), []byte(line), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
-	t.Skip("no control group can throttle block I/O here")
-	return ""
 }
 
 func orMax(limit int64) string {
@@ -64,15 +88,6 @@ func orMax(limit int64) string {
 		return "max"
 	}
 	return strconv.FormatInt(limit, 10)
-}
-
-func writeAll(dir string, contents map[string]string) error {
-	for name, content := range contents {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // removeGroup waits for processes that have ended, which the kernel lets go of a little later.

@@ -26,10 +26,11 @@ func TestThrottle(t *testing.T) {
 		{"a mebibyte written a second", Caps{WriteBPS: 1 << 20}, []string{"if=/dev/zero", "of=" + device, "oflag=direct", "bs=64k", "count=16"}, time.Second},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			procs := Throttle(t, device, tt.caps)
+			g := NewGroup(t)
+			g.Limit(t, device, tt.caps)
 			free := timed(t, "/dev/null", tt.args)
 			// The first slice of the throttle is free.
-			if held := timed(t, procs, tt.args); held < tt.least*8/10 || held < 2*free {
+			if held := timed(t, g.Procs(), tt.args); held < tt.least*8/10 || held < 2*free {
 				t.Errorf("took %s in the group and %s outside, want %s in it", held, free, tt.least)
 			}
 		})

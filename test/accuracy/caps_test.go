@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/diskbench/diskbench/engine/disktest"
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"
 )
@@ -101,8 +102,8 @@ func (c capCase) test(t *testing.T) {
 	t.Log(c.why)
 	device := memoryDisk(t, diskSize)
 	limitRequests(t, device, largestRequest)
-	g := newGroup(t)
-	g.limit(t, device, c.caps)
+	g := disktest.NewGroup(t)
+	g.Limit(t, device, c.caps.each())
 	for i, block := range c.blocks {
 		w := c.workload(block, c.seconds[i])
 		// Reads and writes alternate over the matrix.
@@ -111,7 +112,7 @@ func (c capCase) test(t *testing.T) {
 		}
 		judge(t, func() ([]finding, report.CPU) {
 			// Each time, since writes may hit the mark of the layout.
-			r := prepareAndMeasure(t, order{Plan: plan(device, w), Group: g.dir}).Workloads[0]
+			r := prepareAndMeasure(t, order{Plan: plan(device, w), Group: g.Dir}).Workloads[0]
 			return c.findings(w, r), r.CPU
 		})
 	}

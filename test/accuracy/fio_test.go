@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/diskbench/diskbench/engine/disktest"
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"
 )
@@ -118,14 +119,14 @@ func TestFioUnderACap(t *testing.T) {
 	needProgram(t, "fio")
 	const iops, depth = 2300, 230
 	device := memoryDisk(t, diskSize)
-	g := newGroup(t)
-	g.limit(t, device, caps{iops: iops})
+	g := disktest.NewGroup(t)
+	g.Limit(t, device, caps{iops: iops}.each())
 	p := plan(device, fioLoad(diskSize, depth))
 	prepare(t, p)
 	judge(t, func() ([]finding, report.CPU) {
 		var cpu report.CPU
-		return alternate(t, func() pair { return fioRun(t, device, diskSize, depth, g.dir) }, func() pair {
-			r := measure(t, order{Plan: p, Group: g.dir}).Workloads[0]
+		return alternate(t, func() pair { return fioRun(t, device, diskSize, depth, g.Dir) }, func() pair {
+			r := measure(t, order{Plan: p, Group: g.Dir}).Workloads[0]
 			cpu = r.CPU
 			return pairOf(r)
 		}), cpu

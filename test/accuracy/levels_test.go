@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/diskbench/diskbench/engine"
+	"github.com/diskbench/diskbench/engine/disktest"
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"
 )
@@ -24,13 +25,13 @@ const (
 func fallingCap(t *testing.T, w workload.Workload, after time.Duration) report.Workload {
 	t.Helper()
 	device := memoryDisk(t, diskSize)
-	g := newGroup(t)
-	g.limit(t, device, caps{iops: burst})
+	g := disktest.NewGroup(t)
+	g.Limit(t, device, caps{iops: burst}.each())
 	p := plan(device, w)
 	prepare(t, p)
-	fall := func() { g.limit(t, device, caps{iops: base}) }
+	fall := func() { g.Limit(t, device, caps{iops: base}.each()) }
 	var timer *time.Timer
-	r, failure := try(t, order{Plan: p, Group: g.dir}, func(e engine.Event) {
+	r, failure := try(t, order{Plan: p, Group: g.Dir}, func(e engine.Event) {
 		if timer == nil && e.Phase == engine.Measuring { // it came e.ElapsedSeconds after the start
 			elapsed := time.Duration(e.ElapsedSeconds * float64(time.Second))
 			timer = time.AfterFunc(w.Warmup.Std()+after-elapsed, fall)

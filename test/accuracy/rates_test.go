@@ -6,6 +6,7 @@ package accuracy
 import (
 	"testing"
 
+	"github.com/diskbench/diskbench/engine/disktest"
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"
 )
@@ -27,15 +28,15 @@ func TestRates(t *testing.T) {
 		{"4,000 a second", "above the cap: the cap", 4000, 1, 3000},
 	}
 	device := memoryDisk(t, diskSize)
-	g := newGroup(t)
-	g.limit(t, device, caps{iops: 3000})
+	g := disktest.NewGroup(t)
+	g.Limit(t, device, caps{iops: 3000}.each())
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Log(tt.why)
 			w := load("rate", block4Ki, 512, diskSize, 4)
 			w.Streams[0].RateLimitIOPS, w.Streams[0].Threads = tt.rate, tt.threads
 			judge(t, func() ([]finding, report.CPU) {
-				r := prepareAndMeasure(t, order{Plan: plan(device, w), Group: g.dir}).Workloads[0]
+				r := prepareAndMeasure(t, order{Plan: plan(device, w), Group: g.Dir}).Workloads[0]
 				return []finding{{what: "delivered", got: r.Total.IOPS, want: tt.want, tolerance: rateTolerance, unit: "IOPS"}}, r.CPU
 			})
 		})

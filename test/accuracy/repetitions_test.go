@@ -7,21 +7,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/diskbench/diskbench/engine/disktest"
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"
 	"github.com/diskbench/diskbench/internal/stats"
 )
 
 // repetitions of a load on a device with this cap.
-func repetitions(t *testing.T, device string, g group, iops int64) []float64 {
+func repetitions(t *testing.T, device string, g disktest.Group, iops int64) []float64 {
 	t.Helper()
-	g.limit(t, device, caps{iops: iops})
+	g.Limit(t, device, caps{iops: iops}.each())
 	w := load("repeated", block4Ki, 128, diskSize, 1)
 	w.Warmup = workload.Duration(500 * time.Millisecond)
 	p := plan(device, w)
 	p.Repetitions = 6
 	prepare(t, p)
-	r := measure(t, order{Plan: p, Group: g.dir})
+	r := measure(t, order{Plan: p, Group: g.Dir})
 	var out []float64
 	for _, one := range r.Workloads[0].Repetitions {
 		out = append(out, one.IOPS)
@@ -33,7 +34,7 @@ func repetitions(t *testing.T, device string, g group, iops int64) []float64 {
 // told apart.
 func TestRepetitions(t *testing.T) {
 	device := memoryDisk(t, diskSize)
-	g := newGroup(t)
+	g := disktest.NewGroup(t)
 	judge(t, func() ([]finding, report.CPU) {
 		a, again, more := repetitions(t, device, g, 500), repetitions(t, device, g, 500), repetitions(t, device, g, 550)
 		t.Logf("500 IOPS: %.1f, %.1f; 550 IOPS: %.1f", a, again, more)

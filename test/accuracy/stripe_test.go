@@ -6,6 +6,7 @@ package accuracy
 import (
 	"testing"
 
+	"github.com/diskbench/diskbench/engine/disktest"
 	"github.com/diskbench/diskbench/engine/report"
 )
 
@@ -13,9 +14,9 @@ import (
 func TestStriping(t *testing.T) {
 	const each, stripe = 500, 64 << 10
 	first, second := memoryDisk(t, diskSize), memoryDisk(t, diskSize)
-	g := newGroup(t)
+	g := disktest.NewGroup(t)
 	for _, device := range []string{first, second} {
-		g.limit(t, device, caps{iops: each})
+		g.Limit(t, device, caps{iops: each}.each())
 	}
 	tests := []struct {
 		name, why string
@@ -34,7 +35,7 @@ func TestStriping(t *testing.T) {
 			p := plan(first, w)
 			p.Sets, p.StripeSizeBytes = [][]string{{first, second}}, stripe
 			judge(t, func() ([]finding, report.CPU) {
-				r := prepareAndMeasure(t, order{Plan: p, Group: g.dir}).Workloads[0]
+				r := prepareAndMeasure(t, order{Plan: p, Group: g.Dir}).Workloads[0]
 				return []finding{
 					{what: "both volumes", got: r.Total.IOPS, want: tt.want, tolerance: capTolerance, unit: "IOPS"},
 					{what: "mean latency x IOPS", got: outstanding(r.Total), want: float64(w.Outstanding()), tolerance: capTolerance, unit: "outstanding"},

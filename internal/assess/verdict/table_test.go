@@ -6,7 +6,6 @@ package verdict_test
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -33,15 +32,6 @@ func describe(t testing.TB, sizeGiB int64, vm string, class ...string) disk.Disk
 		t.Fatalf("%d GiB of %v on %s: %s, %v", sizeGiB, class, vm, d.Coverage, warnings)
 	}
 	return d
-}
-
-func number(t testing.TB, s string) float64 {
-	t.Helper()
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
 }
 
 // Each row of the published table is at the limit that binds by the article's own account: the disks' up
