@@ -129,6 +129,9 @@ func TestPreparedFileIsFoundAndThenGone(t *testing.T) {
 	}
 	f := files[0]
 	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
+	if flags&unix.O_NOATIME == 0 {
+		t.Error("each read may write the time of access")
+	}
 	if err != nil || flags&unix.O_DIRECT == 0 || flags&unix.O_DSYNC == 0 {
 		t.Errorf("reopened with flags %#x, %v; want O_DIRECT and O_DSYNC", flags, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/diskbench/diskbench/engine"
 	"github.com/diskbench/diskbench/engine/disktest"
 	"github.com/diskbench/diskbench/engine/report"
 	"github.com/diskbench/diskbench/engine/workload"
@@ -46,7 +47,7 @@ func fioRun(t *testing.T, path string, size int64, depth int, join string) pair 
 		"--time_based", fmt.Sprintf("--ramp_time=%dms", fioWarmup.Milliseconds()), fmt.Sprintf("--runtime=%dms", fioWindow.Milliseconds()),
 		"--disable_clat=1", "--disable_slat=1", "--lat_percentiles=1", "--percentile_list=50:99", "--output-format=json",
 	}
-	if batch := min(4, depth); batch > 1 {
+	if batch := engine.BatchSize(depth); batch > 1 {
 		args = append(args, fmt.Sprintf("--iodepth_batch=%d", batch), "--iodepth_batch_complete_min=1", fmt.Sprintf("--iodepth_batch_complete_max=%d", batch))
 	}
 	// The shell joins the group and becomes fio.

@@ -79,7 +79,7 @@ func TestFioArguments(t *testing.T) {
 			t.Errorf("fio's defaults %q lack %s", plain, want)
 		}
 	}
-	if same := strings.Join(fioSame(c, at, timing), " "); !strings.HasPrefix(same, plain) || !strings.Contains(same, "--iodepth_batch=4 ") {
+	if same := strings.Join(fioSame(c, at, timing), " "); !strings.HasPrefix(same, plain) || !strings.Contains(same, "--iodepth_batch=8 ") {
 		t.Errorf("fio of the same work is %q", same)
 	}
 	candidates := fioCandidates(c, at, timing)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/diskbench/diskbench/engine"
 )
 
 // figures are what a contestant says of its own run.
@@ -39,7 +41,7 @@ func fioDefault(c Case, at located, t timing) []string {
 // fioSame adds what makes fio do the engine's work: threads, blocks drawn without a map of those
 // already drawn, one latency instead of three, and the engine's ways into the kernel.
 func fioSame(c Case, at located, t timing) []string {
-	return append(fioLean(c, at, t), batches(c, 4)...)
+	return append(fioLean(c, at, t), batches(c, engine.BatchSize(c.Depth))...)
 }
 
 func fioLean(c Case, at located, t timing) []string {

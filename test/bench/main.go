@@ -34,6 +34,10 @@ func main() {
 // minRounds is the fewest of which a median has a 95% confidence interval, see medianInterval.
 const minRounds = 6
 
+// leastWarmup is longer than fio takes to start, which with its calibration of clocks is 0.3 s. A shorter
+// one would count that time as processor time that fio spared.
+const leastWarmup, leastDuration = 500 * time.Millisecond, 100 * time.Millisecond
+
 type options struct {
 	engine, fio string
 	run         *regexp.Regexp
@@ -73,8 +77,8 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	if o.rounds < minRounds {
 		return o, fmt.Errorf("--rounds %d: a confidence interval takes at least %d", o.rounds, minRounds)
 	}
-	if o.timing.warmup < 100*time.Millisecond || o.timing.duration < 100*time.Millisecond {
-		return o, errors.New("--warmup and --duration have to be at least 100ms")
+	if o.timing.warmup < leastWarmup || o.timing.duration < leastDuration {
+		return o, fmt.Errorf("--warmup has to be at least %v, in which fio surely starts, and --duration %v", leastWarmup, leastDuration)
 	}
 	var err error
 	if o.run, err = regexp.Compile(pattern); err != nil {

@@ -130,7 +130,7 @@ const maxRepeats = 5
 
 // awaitQuiet waits until other programs are quiet, half a minute at most.
 func (b *bench) awaitQuiet(ctx context.Context) error {
-	const look, looks = 300 * time.Millisecond, 100
+	const look, looks = 100 * time.Millisecond, 300
 	before, err := readProcessors(0)
 	for range looks {
 		if err != nil {

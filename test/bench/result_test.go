@@ -118,7 +118,8 @@ func TestMatrix(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for _, tt := range []struct{ why, flag, message string }{
 		{"too few for an interval", "--rounds=5", "takes at least 6"},
-		{"a run shorter than a tick says nothing", "--duration=1ms", "at least 100ms"},
+		{"a warm-up in which fio does not start", "--warmup=400ms", "at least 500ms"},
+		{"a run shorter than a tick says nothing", "--duration=1ms", "100ms"},
 		{"an unclosed group", "--run=(", "--run"},
 		{"a size of nothing", "--file-size=1X", "--file-size"},
 		{"an argument is a flag without dashes", "check", "is no flag"},
