@@ -21,17 +21,16 @@ import (
 // maxWarnings is the schema's limit.
 const maxWarnings = 16
 
-// Assess says what limited the workloads of a run.
-func Assess(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, p Prices) *v1alpha1.Assessment {
-	d, odd := describe(p.Catalog, spec, s.Run)
-	out := &v1alpha1.Assessment{Disk: assumed(d)}
-	if d.Coverage != disk.OtherDriver {
-		out.CatalogVersion = p.Catalog.Version()
+// assess says what limited the workloads of a run.
+func (r *run) assess() *v1alpha1.Assessment {
+	out := &v1alpha1.Assessment{Disk: assumed(r.disk)}
+	if r.disk.Coverage != disk.OtherDriver {
+		out.CatalogVersion = r.prices.Catalog.Version()
 	}
-	for _, a := range verdicts(spec, s, d) {
+	for _, a := range r.workloads {
 		out.Workloads = append(out.Workloads, workloadAssessment(a))
 	}
-	for _, w := range odd {
+	for _, w := range r.odd {
 		out.Warnings = append(out.Warnings, v1alpha1.StatusWarning{Reason: string(w.Reason), Message: w.Message})
 	}
 	out.Warnings = out.Warnings[:min(len(out.Warnings), maxWarnings)]
@@ -50,21 +49,19 @@ func LimitWords(a *v1alpha1.Assessment) string {
 // verdicts of all workloads, in the order of the measurements.
 func verdicts(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, d disk.Disk) []verdict.Assessment {
 	r := verdict.Run{
-		Layout:     verdict.Layout{Seconds: ptr.Deref(s.Run.PreparingSeconds, 0)},
+		Layout:     verdict.Layout{Seconds: ptr.Deref(s.Run.PreparingSeconds, 0), Bytes: layoutBytes(spec, s)},
 		NewVolumes: spec.RepetitionScope != nil && *spec.RepetitionScope == v1alpha1.RepetitionScopeNewVolume,
 	}
 	for i := range s.Measurements {
-		m := &s.Measurements[i]
-		r.Layout.Bytes = max(r.Layout.Bytes, m.Parameters.FileSizeBytes)
-		r.Workloads = append(r.Workloads, input(spec, s.Run, m, d))
+		r.Workloads = append(r.Workloads, input(spec, s.Run, &s.Measurements[i], d))
 	}
 	return verdict.AssessRun(r)
 }
 
 // sustainedIOPS are those of the workloads of which they are known, by name.
-func sustainedIOPS(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, d disk.Disk) map[string]int64 {
+func (r *run) sustainedIOPS() map[string]int64 {
 	rates := map[string]int64{}
-	for _, a := range verdicts(spec, s, d) {
+	for _, a := range r.workloads {
 		if a.Sustained != nil {
 			rates[a.Name] = a.Sustained.IOPS
 		}
@@ -83,11 +80,18 @@ func input(spec *v1alpha1.DiskBenchmarkSpec, run *v1alpha1.Run, m *v1alpha1.Meas
 			RateIOPS: rateOf(m), Buffered: m.Parameters.DirectIO == v1alpha1.DirectIODisabled, Streams: len(streams),
 			Sequential: slices.ContainsFunc(streams, func(p v1alpha1.StreamParameters) bool { return p.Pattern == sequential }),
 			SyncWrites: slices.ContainsFunc(streams, func(p v1alpha1.StreamParameters) bool { return p.Sync != "" && p.Sync != v1alpha1.SyncNone }),
+			Variant:    variant(m),
 		},
 		Total: figuresRate(&m.Total), Read: figuresRate(m.Read), Write: figuresRate(m.Write),
 		MeanNanos: m.Total.MeanNanos, ProbeMeanNanos: m.ProbeMeanNanos,
 		Step: step(m.Step), Repetitions: repetitions,
 		WarmupSeconds: int64(m.Parameters.WarmupSeconds), WindowSeconds: m.WindowNanos / int64(repetitions) / int64(time.Second),
+	}
+	if m.ProbeMeanNanos != nil {
+		in.ProbeSeconds = plan.ProbeSeconds
+	}
+	for i := range m.Repetitions {
+		in.RepetitionIOPS = append(in.RepetitionIOPS, m.Repetitions[i].IOPS)
 	}
 	if m.Steady != nil {
 		in.VariationPermille = &m.Steady.VariationPermille
@@ -113,6 +117,9 @@ func device(run *v1alpha1.Run, m *v1alpha1.Measurement) verdict.Device {
 	}
 	if d := m.Device; d != nil {
 		out.OperationsPermille = d.OperationsPermille
+		if m.Total.Bytes > 0 {
+			out.BytesPermille = ptr.To(int64(math.Round(1000 * float64(d.ReadBytes+d.WriteBytes) / float64(m.Total.Bytes))))
+		}
 		if seconds := m.WindowNanos / int64(time.Second); seconds > 0 {
 			out.OtherIOPS = d.OtherOperations / seconds
 		}

@@ -59,7 +59,7 @@ func TestAssessHoldsFiguresAgainstLimits(t *testing.T) {
 		{"the page cache answers, and no disk", "Unknown Buffered", standardSSD(premium, measured(4<<10, 3500), func(b *benchmark) { b.status.Measurements[0].Parameters.DirectIO = v1alpha1.DirectIODisabled }), nil, nil},
 		{"there is no catalog of other drivers' disks", "Unknown NoCatalog", standardSSD(otherDriver), nil, nil},
 	} {
-		got := Assess(&c.of.spec, &c.of.status, embeddedPrices(t)).Workloads[0]
+		got := c.of.evaluated(t).assess().Workloads[0]
 		if words := strings.TrimSpace(got.Verdict + " " + got.Reason); words != c.verdict || got.Message == "" {
 			t.Errorf("%s: %s, want %s: %s", c.why, words, c.verdict, got.Message)
 		}
@@ -79,21 +79,22 @@ func TestInputHasWhatVerdictsNeed(t *testing.T) {
 	m.Parameters.Pattern, m.Parameters.Sync, m.Parameters.RateLimitIOPS = "Sequential", "WriteThrough", 100
 	m.Steady = &v1alpha1.Steady{VariationPermille: 31}
 	m.Step = &v1alpha1.Step{AtSeconds: 30, BeforeIOPS: 3500, AfterIOPS: 500}
-	m.Device = &v1alpha1.DeviceCounters{OperationsPermille: ptr.To[int64](1001), OtherOperations: 600}
+	m.Device = &v1alpha1.DeviceCounters{OperationsPermille: ptr.To[int64](1001), ReadBytes: 148e6, OtherOperations: 600}
 	m.CPU = &v1alpha1.CPU{BusiestWorkerPercent: 1, RunDelayPercent: 2, ThrottledPercent: 3, StealPercent: 4}
 	d, _ := describe(embeddedPrices(t).Catalog, &b.spec, b.status.Run)
 	want := verdict.Input{
 		Name: "randread", Disk: d, Volumes: 1,
 		Load: verdict.Load{
 			BlockSizeBytes: 4 << 10, ReadPercent: 100, Outstanding: 128, RateIOPS: 400, Sequential: true, SyncWrites: true, Streams: 1,
+			Variant: variant(m),
 		},
 		Total: catalog.Rate{IOPS: 600, BytesPerSecond: 600 << 12}, Read: catalog.Rate{IOPS: 600, BytesPerSecond: 600 << 12},
-		MeanNanos: 213_333_333, ProbeMeanNanos: ptr.To[int64](2e6), VariationPermille: ptr.To[int64](31),
+		MeanNanos: 213_333_333, ProbeMeanNanos: ptr.To[int64](2e6), ProbeSeconds: 5, VariationPermille: ptr.To[int64](31),
 		Step:   &verdict.Step{AtSeconds: 30, BeforeIOPS: 3500, AfterIOPS: 500},
-		Device: verdict.Device{OperationsPermille: ptr.To[int64](1001), MaxIOBytes: 512 << 10, OtherIOPS: 10},
+		Device: verdict.Device{OperationsPermille: ptr.To[int64](1001), BytesPermille: ptr.To[int64](1004), MaxIOBytes: 512 << 10, OtherIOPS: 10},
 		CPU:    verdict.CPU{BusiestWorkerPercent: 1, RunDelayPercent: 2, ThrottledPercent: 3, StealPercent: 4},
 
-		WarmupSeconds: 3, WindowSeconds: 60, Repetitions: 1,
+		WarmupSeconds: 3, WindowSeconds: 60, Repetitions: 1, RepetitionIOPS: []int64{600},
 	}
 	if diff := cmp.Diff(want, input(&b.spec, b.status.Run, m, d), cmp.AllowUnexported(catalog.Date{})); diff != "" {
 		t.Errorf("input (-want +got):\n%s", diff)
@@ -102,7 +103,7 @@ func TestInputHasWhatVerdictsNeed(t *testing.T) {
 
 func TestCreditsThatAreLeft(t *testing.T) {
 	b := standardSSD(premium, measured(4<<10, 3500))
-	got := Assess(&b.spec, &b.status, embeddedPrices(t)).Workloads[0].CreditsLeft
+	got := b.evaluated(t).assess().Workloads[0].CreditsLeft
 	i := slices.IndexFunc(got, func(c v1alpha1.BurstCredits) bool { return c.Limit == "DiskBurstIOPS" })
 	// 63 of 1,800 seconds at the full burst.
 	if i < 0 || got[i].Percent < 95 || got[i].Percent > 97 || got[i].Seconds < 1700 || got[i].Seconds > 1737 {
@@ -117,7 +118,7 @@ func TestAssessSaysWhichDiskItAssumed(t *testing.T) {
 		r.Device, r.VMSize = "nvme0n2", "Standard_D8s_v5"
 	}))
 	p := embeddedPrices(t)
-	got := Assess(&b.spec, &b.status, p)
+	got := newRun(&b.spec, &b.status, p).assess()
 	want := v1alpha1.AssumedDisk{
 		Coverage: "Covered", SKU: "Premium_ZRS", Tier: "P10", Redundancy: "ZRS", Caching: "None", SizeGiB: 128,
 		Base: &v1alpha1.Rate{IOPS: 500, ThroughputBytesPerSecond: 100e6}, Bursting: "credit",
@@ -131,8 +132,55 @@ func TestAssessSaysWhichDiskItAssumed(t *testing.T) {
 	}
 
 	b = standardSSD(otherDriver)
-	if got := Assess(&b.spec, &b.status, p); got.Disk.Coverage != "OtherDriver" || got.CatalogVersion != "" {
+	if got := newRun(&b.spec, &b.status, p).assess(); got.Disk.Coverage != "OtherDriver" || got.CatalogVersion != "" {
 		t.Errorf("another driver's disk: %+v", got)
+	}
+}
+
+// Only the same load at other depths tells whether depth is what is missing.
+func TestVariant(t *testing.T) {
+	base := measurement("randread", 4<<10, 600)
+	for _, c := range []struct {
+		why  string
+		same bool
+		vary func(*v1alpha1.Parameters)
+	}{
+		{"a rung of a ladder", true, func(p *v1alpha1.Parameters) { p.QueueDepth, p.Threads = 1, 1 }},
+		{"a longer one", true, func(p *v1alpha1.Parameters) { p.DurationSeconds, p.WarmupSeconds = 300, 30 }},
+		{"a hot spot", false, func(p *v1alpha1.Parameters) { p.Distribution = &v1alpha1.Distribution{Type: "Hotspot"} }},
+		{"a part of the file", false, func(p *v1alpha1.Parameters) { p.Range = &v1alpha1.ByteRange{EndBytes: 1 << 20} }},
+		{"a smaller file", false, func(p *v1alpha1.Parameters) { p.FileSizeBytes >>= 1 }},
+		{"a file without data", false, func(p *v1alpha1.Parameters) { p.Layout = v1alpha1.LayoutPreallocated }},
+		{"jumps", false, func(p *v1alpha1.Parameters) { p.RandomPercent = 10 }},
+	} {
+		other := measurement("other", 4<<10, 900)
+		c.vary(&other.Parameters)
+		if same := variant(&base) == variant(&other); same != c.same {
+			t.Errorf("%s: the same load: %v", c.why, same)
+		}
+	}
+}
+
+// What was written before the first workload spends credits and transactions.
+func TestLayoutBytes(t *testing.T) {
+	for _, c := range []struct {
+		why  string
+		want int64
+		of   *benchmark
+	}{
+		{"one file", 4 << 30, standardSSD()},
+		{"workloads share it", 4 << 30, standardSSD(func(b *benchmark) {
+			b.status.Measurements = append(b.status.Measurements, measurement("randwrite", 4<<10, 600))
+		})},
+		{"each repetition has a volume of its own", 12 << 30, standardSSD(func(b *benchmark) {
+			b.spec.Repetitions, b.spec.RepetitionScope = ptr.To[int32](3), ptr.To(v1alpha1.RepetitionScopeNewVolume)
+		})},
+		{"a striped set carries one file", 4 << 30, standardSSD(func(b *benchmark) { b.spec.VolumeCount = ptr.To[int32](2) })},
+		{"one that grows with the load", 0, standardSSD(func(b *benchmark) { b.status.Measurements[0].Parameters.Layout = v1alpha1.LayoutAppend })},
+	} {
+		if got := layoutBytes(&c.of.spec, &c.of.status); got != c.want {
+			t.Errorf("%s: %d bytes, want %d", c.why, got, c.want)
+		}
 	}
 }
 

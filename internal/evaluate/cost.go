@@ -22,12 +22,12 @@ const unknownCost = "unknown"
 // quantityPlaces are more than any price has.
 const quantityPlaces = 8
 
-// Cost is what the volume of a run with figures costs a month, and what the run cost.
-func Cost(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, p Prices, now time.Time) *v1alpha1.Cost {
-	d, _ := describe(p.Catalog, spec, s.Run)
-	rates := sustainedIOPS(spec, s, d)
-	w := pricedWorkload(spec, s, d, rates)
-	o := options(spec, now)
+// cost is what the volume of a run with figures costs a month, and what the run cost.
+func (r *run) cost(now time.Time) *v1alpha1.Cost {
+	d, p := r.disk, r.prices
+	rates := r.sustainedIOPS()
+	w := pricedWorkload(r.spec, r.status, d, rates)
+	o := options(r.spec, now)
 	if w != nil {
 		o.Use.BlockSizeBytes = loadOf(w).BlockSizeBytes
 		o.Use.IOPS = &w.Total.IOPS
@@ -43,7 +43,7 @@ func Cost(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, p P
 		NotIncluded:              e.NotIncluded,
 		PriceDate:                e.OldestPrice.String(),
 		Source:                   source(e, d, p),
-		Run:                      runCost(spec, s, p, d, o),
+		Run:                      runCost(r.spec, r.status, p, d, o),
 	}
 	if w != nil {
 		out.Workload = w.Name
@@ -146,7 +146,7 @@ func runCost(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, 
 		o.CostPerMonth = ptr.To(o.CostPerMonth.Mul(decimal.NewFromInt(all / o.Disks)))
 	}
 	o.Disks = all
-	o.Run = &cost.Run{AttachedSeconds: seconds, IOs: ptr.To(runIOs(s.Measurements, unitBytes(d), all/int64(plan.VolumesOfSet(spec))))}
+	o.Run = &cost.Run{AttachedSeconds: seconds, IOs: ptr.To(runIOs(s.Measurements, layoutBytes(spec, s), unitBytes(d)))}
 	e := cost.Monthly(p.Catalog, d, o)
 	if e.Run == nil {
 		return nil
@@ -168,14 +168,13 @@ func attachedSeconds(run *v1alpha1.Run) (int64, bool) {
 }
 
 // runIOs are the transactions of a run, in units of so many bytes: those of the workloads, and those
-// that wrote the file of each set.
-func runIOs(ms []v1alpha1.Measurement, unit, sets int64) int64 {
-	var sum, file int64
+// that wrote their files.
+func runIOs(ms []v1alpha1.Measurement, layoutBytes, unit int64) int64 {
+	sum := layoutBytes / unit
 	for i := range ms {
 		sum += ioUnits(&ms[i], unit)
-		file = max(file, ms[i].Parameters.FileSizeBytes)
 	}
-	return sum + sets*(file/unit)
+	return sum
 }
 
 // source says where the prices of an estimate are from; empty without any.

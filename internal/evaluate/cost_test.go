@@ -34,6 +34,11 @@ type benchmark struct {
 	status v1alpha1.DiskBenchmarkStatus
 }
 
+func (b *benchmark) evaluated(t *testing.T) *run {
+	t.Helper()
+	return newRun(&b.spec, &b.status, embeddedPrices(t))
+}
+
 func standardSSD(vary ...func(*benchmark)) *benchmark {
 	finished := metav1.NewTime(now)
 	b := &benchmark{
@@ -111,7 +116,7 @@ func TestCost(t *testing.T) {
 		{"a driver without prices", standardSSD(otherDriver), "unknown", "", ""},
 		{"a price of the user's for it", standardSSD(otherDriver, priced(v1alpha1.CostOptions{CostPerMonth: ptr.To("12.50"), Currency: ptr.To("EUR")})), "12.50 EUR", "12.50", "UserFigure 12.50"},
 	} {
-		got := Cost(&c.of.spec, &c.of.status, embeddedPrices(t), now)
+		got := c.of.evaluated(t).cost(now)
 		var lines []string
 		sum := decimal.Zero
 		for _, l := range got.Lines {
@@ -141,7 +146,7 @@ func reasons(ws []v1alpha1.StatusWarning) string {
 
 func TestCostOfAFleetAndOfIOPS(t *testing.T) {
 	b := standardSSD(premium, priced(v1alpha1.CostOptions{FleetSize: ptr.To[int32](100)}), func(b *benchmark) { b.status.Measurements[0] = measurement("randread", 4<<10, 3500) })
-	got := Cost(&b.spec, &b.status, embeddedPrices(t), now)
+	got := b.evaluated(t).cost(now)
 	// P10 bursts to 3,500 and sustains 500.
 	if got.FleetPerMonth != "1971.00" || got.PerThousandSustainedIOPS != "39.42" || got.Region != "eastus" || got.PriceDate == "" || !strings.HasPrefix(got.Source, "catalog 2") {
 		t.Errorf("%+v", got)
@@ -160,7 +165,7 @@ func TestOneWorkloadCounts(t *testing.T) {
 		{"500 I/Os are more than 60 of four units each", "randread", standardSSD(two)},
 		{"who has targets for one, has it in mind", "seqread", standardSSD(two, func(b *benchmark) { b.spec.Targets = &v1alpha1.Targets{Workload: ptr.To("seqread")} })},
 	} {
-		if got := Cost(&c.of.spec, &c.of.status, embeddedPrices(t), now); got.Workload != c.want {
+		if got := c.of.evaluated(t).cost(now); got.Workload != c.want {
 			t.Errorf("%s: %s counts, want %s", c.why, got.Workload, c.want)
 		}
 	}
@@ -185,12 +190,12 @@ func TestCostOfTheRun(t *testing.T) {
 		{"nobody knows how long", standardSSD(premium, with(func(r *v1alpha1.Run) { r.MeasuringSeconds = nil })), nil},
 		{"no price", standardSSD(premium, with(func(r *v1alpha1.Run) { r.Region = "" })), nil},
 	} {
-		got := Cost(&c.of.spec, &c.of.status, embeddedPrices(t), now).Run
+		got := c.of.evaluated(t).cost(now).Run
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.why, diff)
 		}
 	}
-	transactions := runIOs([]v1alpha1.Measurement{measurement("randread", 4<<10, 600)}, 256<<10, 1)
+	transactions := runIOs([]v1alpha1.Measurement{measurement("randread", 4<<10, 600)}, 4<<30, 256<<10)
 	if transactions != 56_684 {
 		t.Errorf("%d transactions", transactions)
 	}
@@ -213,7 +218,7 @@ func TestPricesGrowOld(t *testing.T) {
 		{"a price of the user's, of today", now, ""},
 		{"four months later", now.AddDate(0, 4, 0), "PricesOld"},
 	} {
-		got := Cost(&b.spec, &b.status, p, c.at)
+		got := newRun(&b.spec, &b.status, p).cost(c.at)
 		if got.PerMonth != "15.00" || got.PriceDate != "2026-03-01" || reasons(got.Warnings) != c.want {
 			t.Errorf("%s: %s of %s, warnings %v", c.why, got.PerMonth, got.PriceDate, got.Warnings)
 		}

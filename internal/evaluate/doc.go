@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/diskbench/diskbench/api/v1alpha1"
+	"github.com/diskbench/diskbench/internal/assess/verdict"
 	"github.com/diskbench/diskbench/internal/azure/catalog"
 	"github.com/diskbench/diskbench/internal/azure/disk"
 )
@@ -26,6 +27,32 @@ type Prices struct {
 	Source string
 	// NewerAfter is when better prices may be there; 0 where none are waited for.
 	NewerAfter time.Duration
+}
+
+// run is one with figures, and what the catalog says of it.
+type run struct {
+	spec   *v1alpha1.DiskBenchmarkSpec
+	status *v1alpha1.DiskBenchmarkStatus
+	prices Prices
+
+	disk disk.Disk
+	// odd is what is strange about the disk.
+	odd []disk.Warning
+	// workloads are the verdicts, in the order of the measurements.
+	workloads []verdict.Assessment
+}
+
+func newRun(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, p Prices) *run {
+	r := &run{spec: spec, status: s, prices: p}
+	r.disk, r.odd = describe(p.Catalog, spec, s.Run)
+	r.workloads = verdicts(spec, s, r.disk)
+	return r
+}
+
+// Evaluate says what limited the workloads of a run with figures, and what its volume costs.
+func Evaluate(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, p Prices, now time.Time) (*v1alpha1.Assessment, *v1alpha1.Cost) {
+	r := newRun(spec, s, p)
+	return r.assess(), r.cost(now)
 }
 
 // Place is the region and the currency that a run is priced in; each is empty while unknown, and stands

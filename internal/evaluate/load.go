@@ -4,8 +4,10 @@
 package evaluate
 
 import (
+	"encoding/json"
 	"time"
 
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/utils/ptr"
 
 	"github.com/diskbench/diskbench/api/v1alpha1"
@@ -53,6 +55,32 @@ func rateOf(m *v1alpha1.Measurement) int64 {
 		sum += p.RateLimitIOPS * int64(p.Threads)
 	}
 	return sum
+}
+
+// variant is all that makes two loads differ, but for the depth and for how long they ran.
+func variant(m *v1alpha1.Measurement) string {
+	p := m.Parameters
+	p.WarmupSeconds, p.DurationSeconds, p.Operations = 0, 0, 0
+	p.StreamParameters = v1alpha1.StreamParameters{}
+	streams := streamsOf(m)
+	for i := range streams {
+		streams[i].Threads, streams[i].QueueDepth = 0, 0
+	}
+	words, err := json.Marshal([]any{p, streams})
+	utilruntime.Must(err) // all of it came from JSON
+	return string(words)
+}
+
+// layoutBytes are what the files of all sets were written with. A file that is only allocated, or grows
+// with the load, was not.
+func layoutBytes(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus) int64 {
+	var file int64
+	for i := range s.Measurements {
+		if p := &s.Measurements[i].Parameters; p.Layout == v1alpha1.LayoutWritten {
+			file = max(file, p.FileSizeBytes)
+		}
+	}
+	return file * int64(plan.Volumes(spec)/plan.VolumesOfSet(spec))
 }
 
 // outstanding I/Os of all streams.

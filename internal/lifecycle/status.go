@@ -117,8 +117,7 @@ func evaluateFigures(o Observation, s *v1alpha1.DiskBenchmarkStatus) {
 	if o.Prices == nil || len(s.Measurements) == 0 {
 		return
 	}
-	s.Assessment = evaluate.Assess(o.spec(), s, *o.Prices)
-	s.Cost = evaluate.Cost(o.spec(), s, *o.Prices, o.Now)
+	s.Assessment, s.Cost = evaluate.Evaluate(o.spec(), s, *o.Prices, o.Now)
 	s.Summary.LimitedBy, s.Summary.Cost = evaluate.LimitWords(s.Assessment), evaluate.CostWords(s.Cost)
 }
 
