@@ -41,7 +41,7 @@ func TestE2E(t *testing.T) {
 		t.Skip(kubeconfigVariable + " is not set: run the cluster tests with make e2e")
 	}
 	RegisterFailHandler(Fail)
-	SetDefaultEventuallyTimeout(2 * time.Minute)
+	SetDefaultEventuallyTimeout(4 * time.Minute)
 	SetDefaultEventuallyPollingInterval(200 * time.Millisecond)
 	RunSpecs(t, "diskbench on a cluster")
 }

@@ -4,6 +4,8 @@
 // Command provisioner makes a cluster's volumes on demand: each is a file on a loop device,
 // handed out as a `local` PersistentVolume. Kubelet's built-in local plugin makes and mounts the
 // file system (volumeMode Filesystem) or maps the device into the pod (volumeMode Block).
+//
+// It serves the StorageClasses of Azure's driver, too, whose disks it emulates.
 package main
 
 import (
@@ -12,14 +14,19 @@ import (
 	"fmt"
 	"log"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
 
+	"github.com/diskbench/diskbench/hack/cluster/internal/azuredisk"
+	"github.com/diskbench/diskbench/hack/cluster/internal/burst"
+	"github.com/diskbench/diskbench/hack/cluster/internal/cgroup"
 	"github.com/diskbench/diskbench/hack/cluster/internal/volume"
 )
 
@@ -28,13 +35,14 @@ func main() {
 	name := flag.String("name", "", "provisioner name of the StorageClasses to serve")
 	dir := flag.String("dir", "", "folder of the volumes")
 	node := flag.String("node", "", "name of the node that the volumes are on")
+	cgroup := flag.String("cgroup", "", "cgroup of the cluster, in which bursts end")
 	flag.Parse()
-	if err := run(*kubeconfig, *name, &provisioner{store: volume.Store{Dir: *dir}, node: *node}); err != nil {
+	if err := run(*kubeconfig, *name, *cgroup, volume.Store{Dir: *dir}, *node); err != nil {
 		log.Fatalf("provisioner: %v", err)
 	}
 }
 
-func run(kubeconfig, name string, p *provisioner) error {
+func run(kubeconfig, name, cluster string, store volume.Store, node string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
@@ -43,35 +51,69 @@ func run(kubeconfig, name string, p *provisioner) error {
 	if err != nil {
 		return err
 	}
+	hierarchies, err := cgroup.Mounted()
+	if err != nil {
+		return err
+	}
+	containers, err := hierarchies.IO(cluster)
+	if err != nil {
+		return err
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	controller.NewProvisionController(ctx, client, name, p, controller.LeaderElection(false)).Run(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { (&burst.Watcher{Store: store, Cgroup: containers}).Run(ctx) })
+	for _, p := range []*provisioner{
+		{name: name, store: store, node: node, options: loopOptions},
+		{name: azuredisk.Driver, store: store, node: node, options: azureOptions, labels: map[string]string{azuredisk.Label: "true"}},
+	} {
+		running.Go(func() {
+			controller.NewProvisionController(ctx, client, p.name, p, controller.LeaderElection(false)).Run(ctx)
+		})
+	}
+	running.Wait()
 	return nil
 }
 
+// provisioner serves the StorageClasses of one name.
 type provisioner struct {
+	name  string
 	store volume.Store
 	node  string
+	// options of a volume of that many bytes.
+	options func(class *storagev1.StorageClass, size int64) (volume.Options, error)
+	// labels of the volumes.
+	labels map[string]string
 }
 
 var _ controller.BlockProvisioner = (*provisioner)(nil)
+
+func loopOptions(class *storagev1.StorageClass, _ int64) (volume.Options, error) {
+	return volume.ParseOptions(class.Parameters)
+}
+
+func azureOptions(class *storagev1.StorageClass, size int64) (volume.Options, error) {
+	return azuredisk.Options(class.Parameters, class.Annotations, size)
+}
 
 // SupportsBlock tells the controller that volumeMode Block is served too.
 func (p *provisioner) SupportsBlock(context.Context) bool { return true }
 
 // Provision makes one volume.
 func (p *provisioner) Provision(_ context.Context, o controller.ProvisionOptions) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
-	options, err := volume.ParseOptions(o.StorageClass.Parameters)
+	size := o.PVC.Spec.Resources.Requests[corev1.ResourceStorage]
+	options, err := p.options(o.StorageClass, size.Value())
 	if err != nil {
 		return nil, controller.ProvisioningFinished, err
 	}
-	size := o.PVC.Spec.Resources.Requests[corev1.ResourceStorage]
 	device, err := p.store.Create(o.PVName, size.Value(), options)
 	if err != nil {
 		// Nothing goes on in the background, so nothing would be lost by giving up on it.
 		return nil, controller.ProvisioningFinished, fmt.Errorf("create volume %s: %w", o.PVName, err)
 	}
-	return persistentVolume(o, device, options.FSType, p.node), controller.ProvisioningFinished, nil
+	pv := persistentVolume(o, device, options.FSType, p.node)
+	pv.Labels = p.labels
+	return pv, controller.ProvisioningFinished, nil
 }
 
 // Delete removes one volume. An error makes the controller try again.

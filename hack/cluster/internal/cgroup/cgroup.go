@@ -39,6 +39,19 @@ type Hierarchies struct {
 // With "hybrid" mounts, v2 is elsewhere and v1 is what limits.
 func (h Hierarchies) Unified() bool { return h.V2 == "/sys/fs/cgroup" }
 
+// IO is the folder whose files cap the I/O of a cluster's containers.
+func (h Hierarchies) IO(name string) (string, error) {
+	if h.Unified() {
+		return filepath.Join(h.V2, name), nil
+	}
+	for _, mount := range h.V1 {
+		if slices.Contains(strings.Split(filepath.Base(mount), ","), "blkio") {
+			return filepath.Join(mount, name), nil
+		}
+	}
+	return "", errors.New("no cgroup file system with blkio is mounted")
+}
+
 // Mounted reads this process's mount table.
 func Mounted() (Hierarchies, error) {
 	data, err := os.ReadFile("/proc/self/mountinfo")

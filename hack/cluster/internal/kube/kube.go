@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/diskbench/diskbench/hack/cluster/internal/azuredisk"
 	"github.com/diskbench/diskbench/hack/cluster/internal/node"
 	"github.com/diskbench/diskbench/hack/cluster/internal/pki"
 )
@@ -112,11 +113,14 @@ func ignoreExists(err error) error {
 func storageClasses() []*storagev1.StorageClass {
 	standard := storageClass("standard", storagev1.VolumeBindingWaitForFirstConsumer, nil)
 	standard.Annotations = map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}
+	premiumSSD := storageClass("emulated-premium-ssd", storagev1.VolumeBindingWaitForFirstConsumer, map[string]string{"skuName": "Premium_LRS", "cachingMode": "None"})
+	premiumSSD.Provisioner, premiumSSD.Labels = azuredisk.Driver, map[string]string{azuredisk.Label: "true"}
 	return []*storagev1.StorageClass{
 		standard,
 		storageClass("immediate", storagev1.VolumeBindingImmediate, nil),
 		storageClass("capped-500", storagev1.VolumeBindingWaitForFirstConsumer, iopsCap(500)),
 		storageClass("capped-5000", storagev1.VolumeBindingWaitForFirstConsumer, iopsCap(5000)),
+		premiumSSD,
 	}
 }
 

@@ -122,5 +122,6 @@ func provisioner(c *layout.Cluster) Daemon {
 		"--name=" + ProvisionerName,
 		"--dir=" + c.NodePath("volumes"),
 		"--node=" + c.Name,
+		"--cgroup=" + c.Cgroup(),
 	}}
 }

@@ -30,9 +30,24 @@ type Caps struct {
 	WriteBPS  uint64 `json:"writeBPS,omitempty"` // bytes per second
 }
 
-// Options are the parameters of a StorageClass.
+// Burst is what a volume may do while it has credits.
+type Burst struct {
+	Caps Caps `json:"caps"`
+	// Credits of a full bucket, in I/Os beyond the base.
+	Credits uint64 `json:"credits"`
+}
+
+// Limits are the caps of a volume, and its burst; nil without.
+type Limits struct {
+	Caps
+
+	Burst *Burst `json:"burst,omitempty"`
+}
+
+// Options are what a StorageClass asks for.
 type Options struct {
-	Caps       Caps
+	Limits
+
 	FSType     string // of a Filesystem volume
 	SectorSize uint32 // logical sector in bytes; 0 leaves it to the kernel
 }
@@ -76,20 +91,20 @@ func parsePositive(value string, bits int) (uint64, error) {
 	return n, nil
 }
 
-// Store is the folder of the volumes: <name>.img and <name>.json (its caps).
+// Store is the folder of the volumes: <name>.img and <name>.json (its limits).
 type Store struct{ Dir string }
 
-func (s Store) image(name string) string { return filepath.Join(s.Dir, name+".img") }
-func (s Store) caps(name string) string  { return filepath.Join(s.Dir, name+".json") }
+func (s Store) image(name string) string  { return filepath.Join(s.Dir, name+".img") }
+func (s Store) limits(name string) string { return filepath.Join(s.Dir, name+".json") }
 
 // Create makes a volume of that many bytes and returns the path of its device.
 // Called again for the same name, it returns the volume that is there.
 func (s Store) Create(name string, size int64, o Options) (string, error) {
-	caps, err := json.Marshal(o.Caps)
+	limits, err := json.Marshal(o.Limits)
 	if err != nil {
 		return "", err
 	}
-	if err := os.WriteFile(s.caps(name), caps, 0o644); err != nil {
+	if err := os.WriteFile(s.limits(name), limits, 0o644); err != nil {
 		return "", err
 	}
 	f, err := os.OpenFile(s.image(name), os.O_CREATE|os.O_RDWR, 0o600)
@@ -100,11 +115,7 @@ func (s Store) Create(name string, size int64, o Options) (string, error) {
 	if err := f.Truncate(roundUp(size, max(4096, int64(o.SectorSize)))); err != nil {
 		return "", err
 	}
-	id, err := loop.FileID(s.image(name))
-	if err != nil {
-		return "", err
-	}
-	attached, err := loop.Find(id)
+	attached, err := s.devices(name)
 	if err != nil {
 		return "", err
 	}
@@ -125,7 +136,7 @@ func (s Store) Delete(name string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for _, path := range []string{s.image(name), s.caps(name)} {
+	for _, path := range []string{s.image(name), s.limits(name)} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -146,19 +157,77 @@ func (s Store) DeleteAll() error {
 	return errors.Join(errs...)
 }
 
-// CapsOf returns the caps of the volume whose file backs a loop device.
-// ok is false for a file that is no volume of this store.
+// CapsOf returns the caps that a container starts with on the volume whose file backs a loop device: its
+// burst, where it has one. ok is false for a file that is no volume of this store.
 func (s Store) CapsOf(backingFile string) (caps Caps, ok bool, err error) {
 	name, isImage := strings.CutSuffix(filepath.Base(backingFile), ".img")
 	if !isImage || filepath.Dir(backingFile) != s.Dir {
 		return Caps{}, false, nil
 	}
-	data, err := os.ReadFile(s.caps(name))
+	limits, err := s.limitsOf(name)
 	if err != nil {
 		return Caps{}, false, err
 	}
-	if err := json.Unmarshal(data, &caps); err != nil {
-		return Caps{}, false, fmt.Errorf("%s: %w", s.caps(name), err)
+	if limits.Burst != nil {
+		return limits.Burst.Caps, true, nil
 	}
-	return caps, true, nil
+	return limits.Caps, true, nil
+}
+
+func (s Store) limitsOf(name string) (Limits, error) {
+	data, err := os.ReadFile(s.limits(name))
+	if err != nil {
+		return Limits{}, err
+	}
+	var limits Limits
+	if err := json.Unmarshal(data, &limits); err != nil {
+		return Limits{}, fmt.Errorf("%s: %w", s.limits(name), err)
+	}
+	return limits, nil
+}
+
+// Volume is an attached one.
+type Volume struct {
+	Limits
+
+	Name, Device string
+}
+
+// Bursting lists the attached volumes that have a burst.
+func (s Store) Bursting() ([]Volume, error) {
+	images, err := filepath.Glob(s.image("*"))
+	if err != nil {
+		return nil, err
+	}
+	var volumes []Volume
+	for _, path := range images {
+		name := strings.TrimSuffix(filepath.Base(path), ".img")
+		limits, err := s.limitsOf(name)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && limits.Burst == nil {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		devices, err := s.devices(name)
+		if err != nil {
+			return nil, err
+		}
+		if len(devices) > 0 {
+			volumes = append(volumes, Volume{limits, name, devices[0].Path})
+		}
+	}
+	return volumes, nil
+}
+
+// devices that a volume's file is attached to; none for a volume that does not exist.
+func (s Store) devices(name string) ([]loop.Device, error) {
+	id, err := loop.FileID(s.image(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return loop.Find(id)
 }

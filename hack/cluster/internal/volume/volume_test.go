@@ -24,7 +24,7 @@ func TestParseOptions(t *testing.T) {
 				"readIOPS": "500", "writeIOPS": "400", "readBPS": "104857600", "writeBPS": "1", "fsType": "xfs", "sectorSize": "4096",
 			},
 			want: Options{
-				Caps:   Caps{ReadIOPS: 500, WriteIOPS: 400, ReadBPS: 104857600, WriteBPS: 1},
+				Limits: Limits{Caps: Caps{ReadIOPS: 500, WriteIOPS: 400, ReadBPS: 104857600, WriteBPS: 1}},
 				FSType: "xfs", SectorSize: 4096,
 			},
 		},
@@ -48,10 +48,13 @@ func TestParseOptions(t *testing.T) {
 
 func TestCapsOf(t *testing.T) {
 	s := Store{Dir: t.TempDir()}
-	if err := os.WriteFile(s.caps("pvc-1"), []byte(`{"readIOPS":500}`), 0o644); err != nil {
+	if err := os.WriteFile(s.limits("pvc-1"), []byte(`{"readIOPS":500}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(s.caps("broken"), []byte(`{`), 0o644); err != nil {
+	if err := os.WriteFile(s.limits("bursts"), []byte(`{"readIOPS":500,"burst":{"caps":{"readIOPS":3500},"credits":9}}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.limits("broken"), []byte(`{`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
@@ -61,6 +64,7 @@ func TestCapsOf(t *testing.T) {
 		wantErr   bool
 	}{
 		{why: "a volume", file: s.image("pvc-1"), want: Caps{ReadIOPS: 500}, wantOK: true},
+		{why: "one with credits, which a new one has", file: s.image("bursts"), want: Caps{ReadIOPS: 3500}, wantOK: true},
 		{why: "somebody else's loop device", file: "/elsewhere/pvc-1.img"},
 		{why: "a file of the folder that is no image", file: s.Dir + "/pvc-1.iso"},
 		{why: "a volume whose caps are unknown must not run uncapped", file: s.image("pvc-2"), wantErr: true},
