@@ -34,10 +34,10 @@ var _ = Describe("an emulated Azure disk", func() {
 			node.Labels[corev1.LabelTopologyRegion] = "eastus"
 			Expect(k8s.Patch(ctx, &node, client.MergeFrom(before))).To(Succeed())
 			DeferCleanup(func(ctx SpecContext) {
-				labelled := node.DeepCopy()
+				labeled := node.DeepCopy()
 				delete(node.Labels, corev1.LabelInstanceTypeStable)
 				delete(node.Labels, corev1.LabelTopologyRegion)
-				Expect(k8s.Patch(ctx, &node, client.MergeFrom(labelled))).To(Succeed())
+				Expect(k8s.Patch(ctx, &node, client.MergeFrom(labeled))).To(Succeed())
 			})
 		}
 	})

@@ -35,9 +35,9 @@ func main() {
 	name := flag.String("name", "", "provisioner name of the StorageClasses to serve")
 	dir := flag.String("dir", "", "folder of the volumes")
 	node := flag.String("node", "", "name of the node that the volumes are on")
-	cgroup := flag.String("cgroup", "", "cgroup of the cluster, in which bursts end")
+	cluster := flag.String("cgroup", "", "cgroup of the cluster, in which bursts end")
 	flag.Parse()
-	if err := run(*kubeconfig, *name, *cgroup, volume.Store{Dir: *dir}, *node); err != nil {
+	if err := run(*kubeconfig, *name, *cluster, volume.Store{Dir: *dir}, *node); err != nil {
 		log.Fatalf("provisioner: %v", err)
 	}
 }
