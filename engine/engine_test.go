@@ -219,6 +219,41 @@ func TestCorruptionIsFound(t *testing.T) {
 	}
 }
 
+// Good data without checksums is no corrupt data.
+func TestVerificationOfWhatCarriesNoSeals(t *testing.T) {
+	dir := disktest.Dir(t)
+	p := small(dir, workload.Auto)
+	if err := Prepare(context.Background(), p, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	p.Workloads[0].Verify = true
+	_, err := Run(context.Background(), p, Options{Prepared: true})
+	if f := AsFailure(err); f.Reason != report.ReasonTargetNotFound || !strings.Contains(f.Message, "without the checksums") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Sets are left as a whole, or nothing of them.
+func TestPrepareIsAllOrNothing(t *testing.T) {
+	dirs := []string{disktest.Dir(t), disktest.Dir(t)}
+	p := small(dirs[0], workload.Auto)
+	p.Sets = [][]string{{dirs[0]}, {dirs[1]}}
+	obstacle := filepath.Join(dirs[1], volume.FileName, "in the way")
+	takePlace := func(e Event) {
+		if e.BytesDone == e.BytesTotal {
+			if err := os.MkdirAll(obstacle, 0o700); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := Prepare(context.Background(), p, Options{Progress: takePlace}); err == nil {
+		t.Fatal("a folder has the file's name")
+	}
+	if left := leftovers(t, dirs[0]); left != nil {
+		t.Errorf("%v are left in the first, and the second failed", left)
+	}
+}
+
 // The load generator's own ceiling here, and nothing of a disk.
 func TestNullDevice(t *testing.T) {
 	p := small(workload.NullPath, workload.Auto)

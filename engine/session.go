@@ -102,6 +102,9 @@ func resume(ctx context.Context, plan workload.Plan) (*session, error) {
 			if err := set.OpenPrepared(); err != nil {
 				return err
 			}
+			if err := set.AgreeOnSeals(s.plan.Verifies()); err != nil {
+				return err
+			}
 			if err := set.Unlink(); err != nil {
 				return err
 			}
@@ -164,12 +167,9 @@ func (s *session) open(makeReady func(*session) error) error {
 
 // keep leaves the files of all sets for a later process.
 func (s *session) keep() error {
-	for i, set := range s.sets {
-		if err := set.Keep(); err != nil {
-			s.sets = s.sets[i:]
-			s.discard()
-			return err
-		}
+	if err := volume.Keep(s.sets...); err != nil {
+		s.discard()
+		return err
 	}
 	return nil
 }

@@ -20,6 +20,7 @@
 package seal
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -96,6 +97,9 @@ func Seal(block []byte, offset int64, unit int) {
 		binary.LittleEndian.PutUint32(u[checksumAt:], checksum(u))
 	}
 }
+
+// Carries tells whether a unit begins with the magic of a seal, whatever the rest says.
+func Carries(unit []byte) bool { return bytes.HasPrefix(unit, []byte(magic)) }
 
 // Check verifies a block that was read at an offset, in bytes from the start of the file. The error is
 // an *Error that tells the first unit that is not as Seal left it, or what Fits says. It allocates

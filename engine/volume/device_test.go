@@ -124,6 +124,19 @@ func TestVerifyPreparedDevices(t *testing.T) {
 	}
 }
 
+// A run without checksums leaves blocks without, which is no corruption.
+func TestPreparedDeviceLosesItsSeals(t *testing.T) {
+	device := disktest.Loop(t, disktest.MemoryDir(t), 16*mib)
+	verified, plain := loadOn(50, true, device), loadOn(50, false, device)
+	if err := engine.Prepare(t.Context(), verified, engine.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	run(t, verified, true)
+	run(t, plain, true)
+	_, err := engine.Run(t.Context(), verified, engine.Options{Prepared: true})
+	failed(t, err, report.ReasonTargetNotFound, device+" was laid out without the checksums")
+}
+
 // RAID of version 1.2, bcache and others leave the first sector as it is: the mark does not say that the
 // device is ours.
 func TestPreparedDeviceTakenByOthers(t *testing.T) {

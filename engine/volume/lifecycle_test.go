@@ -87,7 +87,7 @@ func TestMarkGivesWayToData(t *testing.T) {
 	s := openedSet(t, workload.BlockDevice, stripe, devices...)
 	layOut(t, s, 2*share, FillOptions{Seed: 1, Seal: true})
 	expectSealed(t, s, devices, share, 4096)
-	if err := s.Keep(); err != nil {
+	if err := Keep(s); err != nil {
 		t.Fatal(err)
 	}
 	want := mark{size: share, sector: 4096, sealed: true}
@@ -141,7 +141,7 @@ func TestRunLeavesAMark(t *testing.T) {
 func TestRefusedDeviceIsUntouched(t *testing.T) {
 	devices := []string{disktest.Loop(t, disktest.MemoryDir(t), 8*mib), disktest.Loop(t, disktest.MemoryDir(t), 8*mib)}
 	s := laidOut(t, workload.BlockDevice, devices[0], mib)
-	if err := s.Keep(); err != nil {
+	if err := Keep(s); err != nil {
 		t.Fatal(err)
 	}
 	disktest.Run(t, "mkfs.ext4", "-q", devices[1])
@@ -179,7 +179,7 @@ func TestZeroDevice(t *testing.T) {
 	if flags, err := unix.FcntlInt(files[0].Fd(), unix.F_GETFL, 0); err != nil || flags&unix.O_DIRECT != 0 {
 		t.Errorf("opened with flags %#x, %v", flags, err)
 	}
-	if err := errors.Join(files[0].Close(), s.Keep(), opened(t, workload.NullDevice, workload.NullPath).OpenPrepared()); err != nil {
+	if err := errors.Join(files[0].Close(), Keep(s), opened(t, workload.NullDevice, workload.NullPath).OpenPrepared()); err != nil {
 		t.Error(err)
 	}
 	_, err = OpenSet(workload.NullDevice, []string{"/dev/null"}, 0)
@@ -215,7 +215,7 @@ func TestKeepIsAllOrNothing(t *testing.T) {
 	if err := os.Remove(filepath.Join(dirs[1], partialName)); err != nil {
 		t.Fatal(err)
 	}
-	expectFailure(t, s.Keep(), report.ReasonTargetNotFound, "cannot name the file in "+dirs[1])
+	expectFailure(t, Keep(s), report.ReasonTargetNotFound, "cannot name the file in "+dirs[1])
 	s.Discard()
 	for _, dir := range dirs {
 		if names := entries(t, dir); len(names) > 0 {
@@ -228,7 +228,7 @@ func TestKeepIsAllOrNothing(t *testing.T) {
 func TestEmptySharedFile(t *testing.T) {
 	dir := disktest.Dir(t)
 	s := laidOut(t, workload.Directory, dir, 0)
-	if err := s.Keep(); err != nil {
+	if err := Keep(s); err != nil {
 		t.Fatal(err)
 	}
 	s = opened(t, workload.Directory, dir)

@@ -75,14 +75,24 @@ func (s *Set) ProveDirectIO() error { return s.each((*member).proveDirectIO) }
 // Unlink takes the files' names away while they stay open.
 func (s *Set) Unlink() error { return s.each((*member).unlink) }
 
-// Keep leaves the completely written files or devices for a later run, and closes everything. After a
-// failure nothing is left of any, once Discard has been called.
-func (s *Set) Keep() error {
-	if err := s.each((*member).keep); err != nil {
-		return err
+// Keep leaves the completely written files or devices of all sets for a later run, and closes everything.
+// After a failure nothing is left of any, once each was discarded.
+func Keep(sets ...*Set) error {
+	for _, s := range sets {
+		if err := s.each((*member).keep); err != nil {
+			return err
+		}
 	}
-	s.close()
+	for _, s := range sets {
+		s.close()
+	}
 	return nil
+}
+
+// AgreeOnSeals is for a prepared set: one that a run verifies has to carry seals, and one that a run
+// without seals writes to carries them no more.
+func (s *Set) AgreeOnSeals(verify bool) error {
+	return s.each(func(v *member) error { return v.agreeOnSeals(verify) })
 }
 
 // Discard removes the files, where there are any, marks the devices as free to use, and closes

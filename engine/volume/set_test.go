@@ -107,7 +107,7 @@ func TestFillCoversTheAddressSpaceOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := errors.Join(s.Allocate(tt.bytes), fill(t, s, tt.bytes, volume.FillOptions{Seed: 1, Seal: true}), s.Keep()); err != nil {
+			if err := errors.Join(s.Allocate(tt.bytes), fill(t, s, tt.bytes, volume.FillOptions{Seed: 1, Seal: true}), volume.Keep(s)); err != nil {
 				t.Fatal(err)
 			}
 			seen := map[int64]bool{}
@@ -196,7 +196,7 @@ func TestPreparedSetHasTheSameSizes(t *testing.T) {
 				t.Fatal(err)
 			}
 			first, size, err := volume.Fit(load, room)
-			if err := errors.Join(err, s.Allocate(size), fill(t, s, size, volume.FillOptions{}), s.Keep()); err != nil {
+			if err := errors.Join(err, s.Allocate(size), fill(t, s, size, volume.FillOptions{}), volume.Keep(s)); err != nil {
 				t.Fatal(err)
 			}
 			again, err := volume.OpenSet(workload.Directory, paths, tt.stripe)
@@ -478,7 +478,7 @@ func TestKilled(t *testing.T) {
 func TestPreparedAndNeverRun(t *testing.T) {
 	dir := filesystem(t, "ext4", 64*mib)
 	s := ready(t, workload.Directory, 0, dir)
-	if err := errors.Join(fill(t, s, 8*mib, volume.FillOptions{}), s.Keep()); err != nil {
+	if err := errors.Join(fill(t, s, 8*mib, volume.FillOptions{}), volume.Keep(s)); err != nil {
 		t.Fatal(err)
 	}
 	before := free(t, dir)

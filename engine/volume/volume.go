@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/diskbench/diskbench/engine/report"
+	"github.com/diskbench/diskbench/engine/seal"
 	"github.com/diskbench/diskbench/engine/workload"
 )
 
@@ -191,6 +192,45 @@ func (v *member) refuseHoles() error {
 			"something changed it since: lay it out again with diskbench-engine prepare", FileName, v.path, hole, size)
 	}
 	return nil
+}
+
+func (v *member) agreeOnSeals(verify bool) error {
+	if !verify {
+		v.mark.sealed = false
+		return nil
+	}
+	sealed := v.mark.sealed
+	if v.kind == workload.Directory {
+		var err error
+		if sealed, err = v.carriesSeals(); err != nil {
+			return err
+		}
+	}
+	if !sealed {
+		return report.Failf(report.ReasonTargetNotFound, "%s was laid out without the checksums that a verification needs: "+
+			"lay it out again with diskbench-engine prepare, for the same workloads", v.path)
+	}
+	return nil
+}
+
+// carriesSeals looks at some sectors from all over the file: should a disk have lost one, that is for
+// the verification to tell. An empty file has none to lack.
+func (v *member) carriesSeals() (bool, error) {
+	size, err := unix.Seek(v.data, 0, unix.SEEK_END)
+	if err != nil || size == 0 {
+		return true, err
+	}
+	const samples = 8
+	for i := range int64(samples) {
+		sector, err := v.readAt(size/samples*i/maxSector*maxSector, maxSector)
+		if err != nil {
+			return false, err
+		}
+		if seal.Carries(sector) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // keep gives the completely written file its name, for a later run; a device gets its mark.

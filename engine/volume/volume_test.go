@@ -96,7 +96,7 @@ func TestLayoutWritesEveryBlock(t *testing.T) {
 		}
 		seen[string(block)] = true
 	}
-	if err := v.Keep(); err != nil {
+	if err := Keep(v); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{FileName}, entries(t, dir)); diff != "" {
@@ -106,7 +106,7 @@ func TestLayoutWritesEveryBlock(t *testing.T) {
 
 func TestPreparedFileIsFoundAndThenGone(t *testing.T) {
 	dir := disktest.Dir(t)
-	if err := laidOut(t, workload.Directory, dir, 2*mib).Keep(); err != nil {
+	if err := Keep(laidOut(t, workload.Directory, dir, 2*mib)); err != nil {
 		t.Fatal(err)
 	}
 	v := opened(t, workload.Directory, dir)
@@ -158,7 +158,7 @@ func TestPreparedFileWithUnwrittenBlocksIsRefused(t *testing.T) {
 	} {
 		t.Run(why, func(t *testing.T) {
 			dir := disktest.Dir(t)
-			if err := laidOut(t, workload.Directory, dir, 2*mib).Keep(); err != nil {
+			if err := Keep(laidOut(t, workload.Directory, dir, 2*mib)); err != nil {
 				t.Fatal(err)
 			}
 			if err := change(filepath.Join(dir, FileName)); err != nil {
@@ -360,7 +360,7 @@ func TestDevice(t *testing.T) {
 	expectFailure(t, err, report.ReasonDeviceInUse, "is mounted or held")
 	v.Discard()
 
-	if err := laidOut(t, workload.BlockDevice, device, 8*mib).Keep(); err != nil {
+	if err := Keep(laidOut(t, workload.BlockDevice, device, 8*mib)); err != nil {
 		t.Fatal(err)
 	}
 	v = opened(t, workload.BlockDevice, device)
