@@ -56,13 +56,15 @@ func TestOutput(t *testing.T) {
 	for _, tc := range []struct{ why, name, args string }{
 		{"a range of volumes, up to the VM's limit", "predict-range.table", "predict --sku Premium_LRS --size 1Ti --volumes 1..11 --block-size 8Ki --vm-size Standard_DS14 --caching None"},
 		{"a burst that ends, two block sizes, and what queueing makes of the latency", "predict-burst.table", "predict --sku Premium_LRS --size 512Gi --volumes 1,2 --block-size 8Ki,64Ki --vm-size Standard_D8s_v5 --queue-depth 32 --threads 4"},
-		{"more disks than the VM takes, on a VM in another case, with a host cache", "predict-warnings.table", "predict --sku StandardSSD_LRS --size 128Gi --volumes 4,5 --block-size 4Ki --vm-size standard_ds1"},
+		{"more disks than the VM takes, on a VM in another case, with a host cache", "predict-warnings.table", "predict --sku StandardSSD_LRS --size 128Gi --volumes 4,5 --block-size 4Ki --vm-size standard_ds1 --caching readonly"},
 		{"limits that differ by controller", "predict-controller.table", "predict --sku PremiumV2_LRS --size 1Ti --iops 60000 --mbps 1200 --block-size 8Ki --vm-size Standard_E8bs_v5"},
 		{"the named controller", "predict-nvme.table", "predict --sku PremiumV2_LRS --size 1Ti --iops 60000 --mbps 1200 --block-size 8Ki --vm-size Standard_E8bs_v5 --controller nvme"},
 		{"on-demand bursting has no end", "predict-on-demand.table", "predict --sku Premium_LRS --size 1Ti --block-size 4Ki --bursting"},
 		{"Performance Plus, for writes through a cache that also takes them", "predict-plus.table", "predict --sku Premium_ZRS --size 1Ti --block-size 4Ki --performance-plus --caching readwrite --read-percent 0"},
 		{"every field", "predict.json", "predict --sku Premium_LRS --size 128Gi --volumes 40 --block-size 64Ki --vm-size Standard_D8s_v5 --queue-depth 64 -o json"},
 		{"the same as YAML", "predict.yaml", "predict --sku Premium_LRS --size 128Gi --volumes 40 --block-size 64Ki --vm-size Standard_D8s_v5 --queue-depth 64 -o YAML"},
+		{"a limit of the VM for cached disks is the lowest", "predict-cached.table", "predict --sku Premium_LRS --size 1Ti --volumes 2 --block-size 8Ki,64Ki --vm-size Standard_GS2 --caching readonly"},
+		{"a limit of the VM for cached disks would be the lowest", "predict-uncached.table", "predict --sku Premium_LRS --size 1Ti --volumes 2 --block-size 8Ki,64Ki --vm-size Standard_GS2"},
 		{"an Ultra disk has no host cache, and no limit of a VM is known", "predict-ultra.table", "predict --sku UltraSSD_LRS --size 1Ti --block-size 4Ki"},
 
 		{"each family with its runner-up, headroom and a fleet", "size.table", "size --capacity 500Gi --iops 6000 --mbps 200 --vm-size Standard_D8s_v5 --headroom 20 --fleet 2500"},

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -75,7 +76,7 @@ func newPredict(s surroundings) *cobra.Command {
 	flags.Var(&f.blockSizes, "block-size", "size of each I/O: 8Ki, or 8Ki,64Ki")
 	flags.StringVar(&f.vmSize, "vm-size", "", "size of the node's VM, such as Standard_D8s_v5; without it no limit of a VM counts")
 	flags.Var(&f.controller, "controller", "how the VM sees its disks, where limits differ; without it the lower ones count")
-	flags.Var(&f.caching, "caching", "host cache; without it the CSI driver's default")
+	flags.Var(&f.caching, "caching", "host cache, whose limit of the VM counts then, too: None, ReadOnly or ReadWrite (default None)")
 	flags.Int64Var(&f.readPercent, "read-percent", 50, "share of reads, which matters to a host cache alone")
 	flags.Int64Var(&f.threads, "threads", 1, "threads of the load")
 	flags.Int64Var(&f.queueDepth, "queue-depth", 0, "outstanding I/Os of each thread, for the latency that queueing makes")
@@ -177,7 +178,7 @@ func (f *predictFlags) predict() (predictResult, error) {
 			result.Rows = append(result.Rows, newPredictRow(volumes, block, p, vm))
 		}
 	}
-	result.Notes = slices.Concat(notes, vmNotes(vm, d), cacheNotes(d, hostCache))
+	result.Notes = slices.Concat(notes, vmNotes(vm, d), cacheNotes(d, vm, hostCache))
 	return result, nil
 }
 
@@ -187,13 +188,7 @@ func (f *predictFlags) describe(c catalog.Catalog) (d disk.Disk, notes []string,
 	if _, ok := catalog.SKU(f.sku).Family(); !ok {
 		return disk.Disk{}, nil, unknown("SKU", "--sku", f.sku, words(catalog.SKUs()), "")
 	}
-	parameters := map[string]string{"skuName": f.sku}
-	if f.caching.value != "" {
-		parameters["cachingMode"] = string(f.caching.value)
-	} else if f.sku == string(catalog.UltraSSDLRS) {
-		// The only one that such a class can have.
-		parameters["cachingMode"] = string(disk.CachingNone)
-	}
+	parameters := map[string]string{"skuName": f.sku, "cachingMode": string(cmp.Or(f.caching.value, disk.CachingNone))}
 	for name, n := range map[string]int64{"DiskIOPSReadWrite": f.iops, "DiskMBpsReadWrite": f.mbps} {
 		if n > 0 {
 			parameters[name] = strconv.FormatInt(n, 10)
@@ -263,7 +258,11 @@ func vmNotes(vm *catalog.VM, d disk.Disk) []string {
 	return nil
 }
 
-func cacheNotes(d disk.Disk, hostCache bool) []string {
+func cacheNotes(d disk.Disk, vm *catalog.VM, hostCache bool) []string {
+	if d.Caching == disk.CachingNone && d.Family.Tiered() && vm != nil && vm.Uncached != nil && vm.Cached != nil && below(*vm.Cached, *vm.Uncached) {
+		return []string{fmt.Sprintf("caching is None; a StorageClass without cachingMode gets ReadOnly, and then %s allows %d IOPS and %s MB/s at most: see --caching ReadOnly",
+			vm.Size, vm.Cached.IOPS, megabytes(float64(vm.Cached.BytesPerSecond)))}
+	}
 	if !hostCache {
 		return nil
 	}
@@ -271,8 +270,10 @@ func cacheNotes(d disk.Disk, hostCache bool) []string {
 	if d.Caching == disk.CachingReadWrite {
 		what = "reads and writes"
 	}
-	return []string{fmt.Sprintf("caching is %s: %s that hit the host cache can go past these figures", d.Caching, what)}
+	return []string{fmt.Sprintf("caching is %s: %s that hit the host cache can go past the limits of the disk and of uncached I/O", d.Caching, what)}
 }
+
+func below(a, b catalog.Rate) bool { return a.IOPS < b.IOPS || a.BytesPerSecond < b.BytesPerSecond }
 
 func predictTable(w io.Writer, r predictResult) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

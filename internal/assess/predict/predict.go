@@ -3,8 +3,8 @@
 
 // Package predict computes from the catalog what a load will reach on Azure disks: now, while burst
 // credits last, and without end. It is pure arithmetic on published limits. It knows nothing of
-// latency, so it cannot tell what too few outstanding I/Os will reach; and nothing of the host cache,
-// whose hits go past the limits of the disk.
+// latency, so it cannot tell what too few outstanding I/Os will reach; and nothing of hits of the host
+// cache, which go past the limits of the disk.
 package predict
 
 import (
@@ -36,6 +36,8 @@ const (
 	VMThroughput        Limit = "VMThroughput"
 	VMBurstIOPS         Limit = "VMBurstIOPS"
 	VMBurstThroughput   Limit = "VMBurstThroughput"
+	// HostCache is the VM's limit of I/O to disks with a host cache.
+	HostCache Limit = "HostCache"
 )
 
 // Load is what is asked of the disks together.
@@ -78,7 +80,7 @@ type Prediction struct {
 	Steps []Step
 	// UnknownVM: no limit of the VM is known, so that none counted.
 	UnknownVM bool
-	// HostCache: hits of the disk's cache can go past all of this.
+	// HostCache: hits of the disk's cache can go past the limits of the disk and of uncached I/O.
 	HostCache bool
 }
 
@@ -95,7 +97,7 @@ func Predict(d disk.Disk, count int, load Load, vm *catalog.VM) (Prediction, boo
 	if d.Base == nil || count < 1 || load.BlockSizeBytes < 1 {
 		return Prediction{}, false
 	}
-	meters := meters(d, count, load, vm)
+	meters := append(meters(d, count, load, vm), cachedMeters(d, load, vm)...)
 	p := Prediction{
 		Now:       level(meters, load),
 		UnknownVM: vm == nil || vm.Uncached == nil,
@@ -110,13 +112,24 @@ func Predict(d disk.Disk, count int, load Load, vm *catalog.VM) (Prediction, boo
 	return p, true
 }
 
-// Caps are all known limits of a load, base and burst, from the lowest. A measurement is held against
-// them.
+// Caps are all known limits of a load, base and burst, from the lowest, but for those of CachedCaps. A
+// measurement is held against them.
 func Caps(d disk.Disk, count int, load Load, vm *catalog.VM) []Cap {
 	if d.Base == nil || count < 1 || load.BlockSizeBytes < 1 {
 		return nil
 	}
-	all := caps(meters(d, count, load, vm))
+	return sorted(caps(meters(d, count, load, vm)))
+}
+
+// CachedCaps are the VM's limits of all I/O to disks with a host cache, of IOPS and of throughput, from
+// the lowest: hits count against them alone; misses, and writes through a ReadOnly cache, against those of
+// Caps, too (Azure's documentation of VM and disk performance). None where they are unknown, and without
+// a cache.
+func CachedCaps(d disk.Disk, load Load, vm *catalog.VM) []Cap {
+	return sorted(caps(cachedMeters(d, load, vm)))
+}
+
+func sorted(all []Cap) []Cap {
 	slices.SortStableFunc(all, func(a, b Cap) int { return cmp.Compare(a.IOPS, b.IOPS) })
 	return all
 }
@@ -175,6 +188,13 @@ func meters(d disk.Disk, count int, load Load, vm *catalog.VM) []meter {
 	return append(all, machine.meters(load, VMIOPS, VMBurstIOPS, VMThroughput, VMBurstThroughput)...)
 }
 
+func cachedMeters(d disk.Disk, load Load, vm *catalog.VM) []meter {
+	if vm == nil || vm.Cached == nil || d.Caching != disk.CachingReadOnly && d.Caching != disk.CachingReadWrite {
+		return nil
+	}
+	return limit{base: *vm.Cached, count: 1}.meters(load, HostCache, HostCache, HostCache, HostCache)
+}
+
 // vmBurstSeconds: a VM bursts for 30 minutes at most (Azure's documentation of managed disk bursting).
 const vmBurstSeconds = 1800
 
@@ -212,7 +232,7 @@ func level(meters []meter, load Load) Level {
 	l.BytesPerSecond = l.IOPS * float64(load.BlockSizeBytes)
 	l.MeanLatencySeconds = float64(load.Outstanding) / l.IOPS
 	for _, c := range caps(meters) {
-		if ratio := l.IOPS / c.IOPS; c.Name != l.LimitedBy && ratio >= inBand && ratio <= 1/inBand {
+		if ratio := l.IOPS / c.IOPS; c.Name != l.LimitedBy && !slices.Contains(l.AlsoAtLimit, c.Name) && ratio >= inBand && ratio <= 1/inBand {
 			l.AlsoAtLimit = append(l.AlsoAtLimit, c.Name)
 		}
 	}

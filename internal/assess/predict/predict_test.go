@@ -163,6 +163,24 @@ func TestHostCache(t *testing.T) {
 	}
 }
 
+// GS2 allows 20,000 IOPS and 200 MB/s to cached disks.
+func TestCachedCaps(t *testing.T) {
+	load := predict.Load{BlockSizeBytes: 64 * kib}
+	for caching, want := range map[string][]predict.Cap{
+		"None":      nil,
+		"ReadOnly":  {{Name: predict.HostCache, IOPS: 200e6 / 65536}, {Name: predict.HostCache, IOPS: 20000}},
+		"ReadWrite": {{Name: predict.HostCache, IOPS: 200e6 / 65536}, {Name: predict.HostCache, IOPS: 20000}},
+	} {
+		d := describe(t, 1024, map[string]string{"skuName": "Premium_LRS", "cachingMode": caching})
+		if diff := cmp.Diff(want, predict.CachedCaps(d, load, vm(t, "Standard_GS2"))); diff != "" {
+			t.Errorf("%s: %s", caching, diff)
+		}
+		if got := predict.CachedCaps(d, load, nil); got != nil {
+			t.Errorf("%s, on no VM: %v", caching, got)
+		}
+	}
+}
+
 func TestCaps(t *testing.T) {
 	d := describe(t, 128, map[string]string{"skuName": "Premium_LRS"})
 	caps := predict.Caps(d, 1, predict.Load{BlockSizeBytes: 4 * kib}, vm(t, "Standard_D4as_v6"))

@@ -31,7 +31,7 @@ type Need struct {
 	IOPS        int64
 	// MBps are decimal. With 0, what IOPS of BlockSizeBytes make.
 	MBps int64
-	// BlockSizeBytes of the I/Os; 0 while unknown.
+	// BlockSizeBytes of the I/Os; 0 for MBps / IOPS.
 	BlockSizeBytes int64
 	// HeadroomPercent is added to IOPS and MB/s, not to the capacity.
 	HeadroomPercent int64
@@ -192,7 +192,8 @@ func (s *sizer) tier(group Group, sku catalog.SKU, tier catalog.Tier, part share
 	if tier.SizeGiB < part.capacityGiB {
 		return Option{}, fmt.Sprintf("holds %d of %d GiB", tier.SizeGiB, part.capacityGiB)
 	}
-	parameters := map[string]string{"skuName": string(sku)}
+	// Without a host cache the VM's limit of cached I/O, which can be the lowest, does not count.
+	parameters := map[string]string{"skuName": string(sku), "cachingMode": string(disk.CachingNone)}
 	rate := tier.Base
 	if falls := short(rate, part.rate); falls != "" && tier.PerformancePlus != nil {
 		parameters["enablePerformancePlus"] = "true"
@@ -352,6 +353,8 @@ func (s *sizer) pricing(option Option) cost.Options {
 	o.Use.BlockSizeBytes, o.Use.IOPS = s.need.BlockSizeBytes, nil
 	if s.need.IOPS > 0 {
 		o.Use.IOPS = &s.need.IOPS
+		// The need says by itself how large I/Os are in the mean.
+		o.Use.BlockSizeBytes = cmp.Or(s.need.BlockSizeBytes, ceilDiv(s.need.MBps*megabyte, s.need.IOPS))
 	}
 	return o
 }

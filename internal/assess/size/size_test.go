@@ -141,6 +141,13 @@ func TestSize(t *testing.T) {
 			"StandardSSD: 1 x E50+, 6000 IOPS, 600 MB/s, 537.65",
 			"StandardSSD: 1 x E60+, 6000 IOPS, 750 MB/s, 1019.92 (runner-up)",
 		}},
+		{"100 IOPS that make 100 MB/s are billed as 400, which is above the cap", size.Need{CapacityGiB: 1024, IOPS: 100, MBps: 100, MaxDisks: 1, Price: eastus}, []string{
+			"PremiumV2: 1 x v2 1024 GiB, 3000 IOPS, 125 MB/s, 82.23",
+			"PremiumSSD: 1 x P30, 5000 IOPS, 200 MB/s, 135.17",
+			"StandardSSD: 1 x E30, 500 IOPS, 100 MB/s, 197.86",
+			"PremiumSSD: 1 x P40, 7500 IOPS, 250 MB/s, 259.05 (runner-up)",
+			"StandardSSD: 1 x E40, 500 IOPS, 100 MB/s, 283.98 (runner-up)",
+		}},
 		{"throughput needs IOPS: 4 for each MB/s", size.Need{CapacityGiB: 100, MBps: 1000, MaxDisks: 1, Price: eastus}, []string{
 			"PremiumV2: 1 x v2 100 GiB, 4000 IOPS, 1000 MB/s, 48.27",
 		}},

@@ -171,7 +171,7 @@ func (e *evidence) expected(start Ledger) *Expected {
 
 // inEffect is the lowest of all limits: of each its burst, unless by the estimate its credits are spent.
 func (e *evidence) inEffect(start Ledger) capacity {
-	var all []capacity
+	all := slices.Clone(e.cached)
 	for _, name := range bases {
 		base, ok := e.cap(name)
 		if burst, has := e.cap(bursts[name]); has && !start.empty(burst.verdict) {
@@ -191,6 +191,8 @@ func (e *evidence) sustained(found finding) *Sustained {
 		return nil
 	case d != nil && d.Step != nil:
 		return &Sustained{Rate: d.Last, Basis: BasisDrained}
+	case noLevel(found.reason):
+		return nil
 	case found.ended():
 		return &Sustained{Rate: rate(float64(e.step.AfterIOPS), float64(e.Load.BlockSizeBytes)), Basis: BasisMeasured}
 	case e.prediction == nil:
@@ -200,6 +202,12 @@ func (e *evidence) sustained(found finding) *Sustained {
 	default:
 		return &Sustained{Rate: rate(e.prediction.Sustained.IOPS/e.ratio, float64(e.Load.BlockSizeBytes)), Basis: BasisCatalog}
 	}
+}
+
+// noLevel tells whether an Unknown leaves neither the figure as a level that lasts nor the catalog's limits
+// as those of this disk and VM.
+func noLevel(r Reason) bool {
+	return slices.Contains([]Reason{ExistingClaim, ControllerUnknown, AboveKnownLimits, UnexplainedStep, Unsteady}, r)
 }
 
 // round to an integer, within what one can hold.

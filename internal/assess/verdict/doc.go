@@ -9,5 +9,5 @@
 // the order and with the numbers of docs/verdicts.md. Published limits and the rule of burst credits are
 // Azure's (documentation of disk types, of VM sizes and of managed disk bursting); that disks are measured
 // from 1% below to 2% above their limits is from the 25 rows of a table of premium disks published in
-// 2015 (internal/assess/predict/testdata). What is judgment says so.
+// 2015 (internal/assess/published). What is judgment says so.
 package verdict

@@ -61,8 +61,8 @@ type evidence struct {
 	ratio, iops float64
 	// caps from the lowest; none where they are unknown, and for buffered I/O.
 	caps []capacity
-	// cached are the VM's limits of I/O through the host cache; none where they are unknown, and without
-	// such I/O.
+	// cached are the VM's limits of I/O to disks with a host cache, of IOPS and of throughput, from the
+	// lowest; none where they are unknown, and without a cache.
 	cached []capacity
 	// step to judge; nil without.
 	step       *Step
@@ -154,18 +154,11 @@ func (e *evidence) ceilings() []capacity {
 	return all
 }
 
-// cachedCapacities hold the figure against the VM's limits of I/O through the host cache.
+// cachedCapacities hold the figure against the VM's limits of I/O to disks with a host cache.
 func (e *evidence) cachedCapacities() []capacity {
-	if !e.throughCache() || e.Disk.VM == nil || e.Disk.VM.Cached == nil {
-		return nil
-	}
-	limit := e.Disk.VM.Cached
-	all := []capacity{
-		{verdict: HostCache, iops: float64(limit.IOPS) / units(e.load.BlockSizeBytes)},
-		{verdict: HostCache, iops: float64(limit.BytesPerSecond) / float64(e.load.BlockSizeBytes)},
-	}
-	for i := range all {
-		all[i].x = e.iops / all[i].iops
+	var all []capacity
+	for _, c := range predict.CachedCaps(e.Disk, e.load, e.Disk.VM) {
+		all = append(all, capacity{verdict: HostCache, iops: c.IOPS, x: e.iops / c.IOPS})
 	}
 	slices.SortStableFunc(all, func(a, b capacity) int { return cmp.Compare(a.iops, b.iops) })
 	return all

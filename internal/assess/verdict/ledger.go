@@ -32,8 +32,9 @@ type bucket struct {
 	left, full  float64
 }
 
-// spend a rate for some time.
+// spend a rate for some time. What is above the burst never reached the disk: the host cache had it.
 func (b *bucket) spend(perSecond, seconds float64) {
+	perSecond = min(perSecond, b.burst)
 	b.left = min(b.full, max(0, b.left-(perSecond-b.base)*seconds))
 }
 

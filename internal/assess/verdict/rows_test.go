@@ -193,6 +193,11 @@ func TestRows(t *testing.T) {
 			in.Device.OtherIOPS = 60000
 		}), row: "6", verdict: verdict.Unknown, reason: verdict.AboveKnownLimits, warnings: []verdict.WarningReason{verdict.OtherLoad, verdict.CachedReads},
 			sentence: "Not known what limits it: 4,500 IOPS are more than the 51,200 IOPS that Standard_DS14 allows (of which other disks took 60,000 IOPS). Check the class, and whether the catalog is up to date."},
+		{why: "6b: and to writes through a ReadOnly cache", in: but(reads(describe(t, 1024, "Standard_GS2", premium, "cachingMode=ReadOnly"), 3052), func(in *verdict.Input) {
+			blocks(64 * kib)(in)
+			in.Volumes, in.Load.ReadPercent, in.Read, in.Write = 2, 0, catalog.Rate{}, in.Read
+		}), row: "6b", verdict: verdict.HostCache,
+			sentence: "Likely limited by the host cache (ReadOnly): 3,052 IOPS (200 MB/s) are what Standard_GS2 allows to cached disks. Use a larger VM size, or measure with cachingMode: None to see the disk."},
 		{why: "6b: GS2 allows 200 MB/s to cached disks, and 250 to others", in: but(reads(describe(t, 1024, "Standard_GS2", premium, "cachingMode=ReadOnly"), 3052), func(in *verdict.Input) {
 			blocks(64 * kib)(in)
 			in.Volumes = 2

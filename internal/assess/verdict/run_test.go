@@ -70,6 +70,8 @@ func TestLedger(t *testing.T) {
 			mixed(in)
 			in.Load.Buffered = true
 		})}}, []int64{full - 63*1250}, []int64{fullBytes}},
+		{"the host cache had what is above the burst", verdict.Run{Workloads: []verdict.Input{reads(describe(t, 128, "", premium, "cachingMode=ReadOnly"), 20000)}},
+			[]int64{full - 60*3000}, []int64{fullBytes}},
 		{"two volumes have twice the credits", verdict.Run{Workloads: []verdict.Input{but(burst, func(in *verdict.Input) { in.Volumes = 2 })}},
 			[]int64{2*full - 63*2500}, []int64{2 * fullBytes}},
 	} {
@@ -120,6 +122,12 @@ func TestExpected(t *testing.T) {
 			t.Errorf("workload %d: %s", i, diff)
 		}
 	}
+	cached := reads(describe(t, 1024, "Standard_GS2", premium, "cachingMode=ReadOnly"), 3052)
+	blocks(64 * kib)(&cached)
+	cached.Volumes = 2
+	if got := verdict.Assess(cached).Expected; got.LimitedBy != "HostCache" || got.IOPS != 3052 {
+		t.Errorf("GS2 allows 200 MB/s to cached disks: %+v", got)
+	}
 	for _, tc := range []struct {
 		why  string
 		a    verdict.Assessment
@@ -145,6 +153,8 @@ func TestSustained(t *testing.T) {
 	rate := func(iops int64) catalog.Rate { return catalog.Rate{IOPS: iops, BytesPerSecond: iops * 4 * kib} }
 	other := p10
 	other.Base = nil
+	existing := p10
+	existing.Existing = true
 	for _, tc := range []struct {
 		why  string
 		in   verdict.Input
@@ -163,6 +173,12 @@ func TestSustained(t *testing.T) {
 		}), &verdict.Sustained{Rate: rate(500), Basis: verdict.BasisCatalog}},
 		{"without limits it is not known", reads(other, 3500), nil},
 		{"nor for buffered I/O", but(reads(p10, 500), func(in *verdict.Input) { in.Load.Buffered = true }), nil},
+		{"nor of a disk that can have another performance tier", reads(existing, 500), nil},
+		{"nor of two levels that nothing explains", but(reads(p10, 500), func(in *verdict.Input) {
+			in.Step = &verdict.Step{AtSeconds: 30, BeforeIOPS: 800, AfterIOPS: 200}
+		}), nil},
+		{"nor of no level at all", but(reads(p10, 500), func(in *verdict.Input) { in.VariationPermille = new(int64(300)) }), nil},
+		{"nor above what the disk is known to do", reads(p10, 9000), nil},
 		{"nor from an invalid run", but(reads(p10, 500), func(in *verdict.Input) { in.Errors = 1 }), nil},
 	} {
 		if diff := cmp.Diff(tc.want, verdict.Assess(tc.in).Sustained); diff != "" {

@@ -26,8 +26,8 @@ func (e *evidence) warnings(f finding, start Ledger) []Warning {
 	warn(e.busy() && f.verdict != LoadGenerator, BusyGenerator, "the load generator was short of CPU: %s", e.shortage())
 	warn(f.named() && e.queueing == unknown, NoEvidenceOfQueueing,
 		"nothing was measured that shows whether I/Os waited: the verdict rests on the figure alone")
-	warn(e.Device.OtherIOPS > 0 && float64(e.Device.OtherIOPS) >= otherLoad*e.iops, OtherLoad,
-		"other disks of the node had %s IOPS meanwhile, which count against the VM's limits", group(e.Device.OtherIOPS))
+	warn(e.othersBusy(), OtherLoad, "other disks of the node had %s IOPS and %s meanwhile, which count against the VM's limits",
+		group(e.Device.OtherIOPS), megabytes(float64(e.Device.OtherBytesPerSecond)))
 	warn(known && e.Load.Streams > 1, MixedStreams, "the streams were judged together, by their mean block size of %s bytes", group(e.Load.BlockSizeBytes))
 	warn(f.named() && e.overridden(f.verdict), BurstNotInEffect, "the class switches on-demand bursting on, and the figure is at the limit without: it may not be in effect")
 	warn(known && e.throughCache() && f.verdict != HostCache, CachedReads, "I/O can have been answered by the host cache (%s)", e.Disk.Caching)
@@ -39,6 +39,13 @@ func (e *evidence) warnings(f finding, start Ledger) []Warning {
 	return all
 }
 
+// othersBusy tells whether the node's other disks had a good part of this load, in I/Os or in bytes.
+func (e *evidence) othersBusy() bool {
+	d := e.Device
+	return d.OtherIOPS > 0 && float64(d.OtherIOPS) >= otherLoad*e.iops ||
+		d.OtherBytesPerSecond > 0 && float64(d.OtherBytesPerSecond) >= otherLoad*e.iops*float64(e.load.BlockSizeBytes)
+}
+
 // named tells whether the verdict is a published limit.
 func (f finding) named() bool {
 	return len(f.at) > 0 && f.verdict == f.at[0].verdict && f.verdict != HostCache
@@ -48,9 +55,10 @@ func (e *evidence) hasVMLimits() bool {
 	return slices.ContainsFunc(e.caps, capacity.vm)
 }
 
-// needsCredits tells whether the figure is more than what lasts, by credits and not by the host cache.
+// needsCredits tells whether the figure is more than what lasts, by credits and not by the host cache. An
+// existing disk can be of a higher performance tier, which lasts.
 func (e *evidence) needsCredits() bool {
-	if e.prediction == nil || e.prediction.BurstSeconds == 0 {
+	if e.prediction == nil || e.prediction.BurstSeconds == 0 || e.Disk.Existing {
 		return false
 	}
 	_, above := e.exceeded()
