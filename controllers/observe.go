@@ -185,11 +185,15 @@ func (r *DiskBenchmarkReconciler) observeClass(ctx context.Context, o *lifecycle
 // A cluster may be too old to know of any.
 func (r *DiskBenchmarkReconciler) observeAttributesClass(ctx context.Context, o *lifecycle.Observation) error {
 	claims, run := claimsInUse(o), o.Benchmark.Status.Run
-	if len(claims) == 0 || claims[0].Spec.VolumeAttributesClassName == nil || run.VolumeAttributesParameters != nil || run.Outcome != "" {
+	if len(claims) == 0 || run.VolumeAttributesParameters != nil || run.Outcome != "" {
+		return nil
+	}
+	name := lifecycle.AttributesClassInEffect(&claims[0])
+	if name == "" {
 		return nil
 	}
 	class := &storagev1.VolumeAttributesClass{}
-	ok, err := r.getIfAllowed(ctx, o, *claims[0].Spec.VolumeAttributesClassName, class,
+	ok, err := r.getIfAllowed(ctx, o, name, class,
 		"the operator may not read VolumeAttributesClasses: what they change of the disk is unknown")
 	if meta.IsNoMatchError(err) {
 		return nil

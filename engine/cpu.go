@@ -69,12 +69,22 @@ func secondNumber(line []byte) int64 {
 	return n
 }
 
-// percent is a share of the time between two readings, 0 to 100.
+// percent is a share of the time between two readings, 0 to 100, rounded down: it is held against what
+// it must reach.
 func percent(part, whole int64) int32 {
 	if whole <= 0 {
 		return 0
 	}
 	return int32(max(0, min(100*part/whole, 100)))
+}
+
+// lostPercent is a share of the time that was lost, rounded up: it is held against what it must not be
+// above.
+func lostPercent(part, whole int64) int32 {
+	if whole <= 0 || part <= 0 {
+		return 0
+	}
+	return int32(min((100*part+whole-1)/whole, 100))
 }
 
 // usage is the processor time of this thread or process. The call cannot fail with these arguments.
@@ -110,8 +120,8 @@ func (h hostCPU) since(before hostCPU) report.CPU {
 	return report.CPU{
 		UserNanos:        h.used.UserNanos - before.used.UserNanos,
 		SystemNanos:      h.used.SystemNanos - before.used.SystemNanos,
-		ThrottledPercent: percent(int64(h.throttled-before.throttled), int64(h.at.Sub(before.at))),
-		StealPercent:     percent(h.stolen-before.stolen, h.all-before.all),
+		ThrottledPercent: lostPercent(int64(h.throttled-before.throttled), int64(h.at.Sub(before.at))),
+		StealPercent:     lostPercent(h.stolen-before.stolen, h.all-before.all),
 	}
 }
 

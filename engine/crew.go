@@ -412,13 +412,7 @@ func (g gauges) since(before gauges) *report.DeviceCounters {
 	if !g.counted || !before.counted {
 		return nil
 	}
-	return &report.DeviceCounters{
-		ReadOperations:  g.device.ReadOperations - before.device.ReadOperations,
-		WriteOperations: g.device.WriteOperations - before.device.WriteOperations,
-		ReadBytes:       g.device.ReadBytes - before.device.ReadBytes,
-		WriteBytes:      g.device.WriteBytes - before.device.WriteBytes,
-		OtherOperations: g.device.OtherOperations - before.device.OtherOperations,
-	}
+	return new(g.device.Minus(before.device))
 }
 
 // sum is what all workers have completed so far.
@@ -467,7 +461,7 @@ func (c *crew) collect(s seen) *measured {
 			series[i] += n
 		}
 		m.cpu.BusiestWorkerPercent = max(m.cpu.BusiestWorkerPercent, percent(w.cpuEnd.used-w.cpuBegin.used, w.cpuEnd.at-w.cpuBegin.at))
-		m.cpu.RunDelayPercent = max(m.cpu.RunDelayPercent, percent(w.cpuEnd.delayed-w.cpuBegin.delayed, w.cpuEnd.at-w.cpuBegin.at))
+		m.cpu.RunDelayPercent = max(m.cpu.RunDelayPercent, lostPercent(w.cpuEnd.delayed-w.cpuBegin.delayed, w.cpuEnd.at-w.cpuBegin.at))
 	}
 	for _, f := range c.flushers {
 		merge(&m.streams[f.stream].flushes, f.flushes)

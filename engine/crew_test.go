@@ -119,3 +119,26 @@ func TestPercent(t *testing.T) {
 		}
 	}
 }
+
+// Above 1% has to show as more than 1.
+func TestLostPercent(t *testing.T) {
+	tests := []struct {
+		why         string
+		part, whole int64
+		want        int32
+	}{
+		{"nothing was lost", 0, 1000, 0},
+		{"the least that can be", 1, 1000, 1},
+		{"exactly one percent", 10, 1000, 1},
+		{"a little above one percent", 11, 1000, 2},
+		{"few ticks", 1, 90, 2},
+		{"clocks that differ a little", 1003, 1000, 100},
+		{"no time between two readings", 5, 0, 0},
+		{"a counter that went back", -5, 1000, 0},
+	}
+	for _, tt := range tests {
+		if got := lostPercent(tt.part, tt.whole); got != tt.want {
+			t.Errorf("%s: %d%%, want %d%%", tt.why, got, tt.want)
+		}
+	}
+}

@@ -109,11 +109,5 @@ func addDevice(a, b *report.DeviceCounters) *report.DeviceCounters {
 	if a == nil || b == nil {
 		return b
 	}
-	return &report.DeviceCounters{
-		ReadOperations:  a.ReadOperations + b.ReadOperations,
-		WriteOperations: a.WriteOperations + b.WriteOperations,
-		ReadBytes:       a.ReadBytes + b.ReadBytes,
-		WriteBytes:      a.WriteBytes + b.WriteBytes,
-		OtherOperations: a.OtherOperations + b.OtherOperations,
-	}
+	return new(a.Plus(*b))
 }

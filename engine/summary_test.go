@@ -28,7 +28,7 @@ func TestSummary(t *testing.T) {
 	w.Streams[0].ReadPercent = 50
 	first := threeSeconds(filled(1000, 100), filled(500, 300), 1000, 500)
 	first.cpu = report.CPU{UserNanos: 1, SystemNanos: 2, BusiestWorkerPercent: 30, StealPercent: 1}
-	first.device = &report.DeviceCounters{ReadOperations: 1000, WriteOperations: 501, OtherOperations: 7}
+	first.device = &report.DeviceCounters{ReadOperations: 1000, WriteOperations: 501, OtherOperations: 7, OtherBytes: 70}
 	second := threeSeconds(filled(1400, 100), filled(100, 300), 1200, 300)
 	second.cpu = report.CPU{UserNanos: 10, SystemNanos: 20, BusiestWorkerPercent: 20, ThrottledPercent: 3}
 	second.device = &report.DeviceCounters{ReadOperations: 1400, WriteOperations: 100}
@@ -60,7 +60,7 @@ func TestSummary(t *testing.T) {
 	if diff := cmp.Diff(wantCPU, got.CPU); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(&report.DeviceCounters{ReadOperations: 2400, WriteOperations: 601, OtherOperations: 7}, got.Device); diff != "" {
+	if diff := cmp.Diff(&report.DeviceCounters{ReadOperations: 2400, WriteOperations: 601, OtherOperations: 7, OtherBytes: 70}, got.Device); diff != "" {
 		t.Error(diff)
 	}
 	if got.Streams != nil {

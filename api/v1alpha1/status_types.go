@@ -640,6 +640,9 @@ type DeviceCounters struct {
 	// otherOperations are those of the node's other disks.
 	// +required
 	OtherOperations int64 `json:"otherOperations"`
+	// otherBytes that the node's other disks read and wrote.
+	// +required
+	OtherBytes int64 `json:"otherBytes"`
 }
 
 // CPU that the engine used in the window.
@@ -894,11 +897,11 @@ type BurstCredits struct {
 	Seconds int64 `json:"seconds"`
 }
 
-// ExpectedRate is what published limits allow a load, without the host cache.
+// ExpectedRate is what published limits allow a load, without hits of the host cache.
 type ExpectedRate struct {
 	Rate `json:",inline"`
-	// limitedBy is the limit that allows no more: DiskIOPS, DiskThroughput, VMIOPS, VMThroughput, or one of
-	// their bursts, such as DiskBurstIOPS.
+	// limitedBy is the limit that allows no more: DiskIOPS, DiskThroughput, VMIOPS, VMThroughput, one of
+	// their bursts, such as DiskBurstIOPS, or HostCache, the VM's limit of I/O to disks with a host cache.
 	// +required
 	LimitedBy string `json:"limitedBy,omitempty"`
 	// burstSeconds that it lasts; absent where it lasts without end.

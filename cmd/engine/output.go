@@ -160,8 +160,9 @@ type device struct {
 	WriteBytes      int64   `json:"writeBytes"`
 	OperationsRatio float64 `json:"operationsRatio,omitempty"`
 	BytesRatio      float64 `json:"bytesRatio,omitempty"`
-	// OtherOperations are those of the machine's other disks.
+	// OtherOperations and OtherBytes are those of the machine's other disks.
 	OtherOperations int64 `json:"otherOperations"`
+	OtherBytes      int64 `json:"otherBytes"`
 }
 
 type cpu struct {
@@ -244,7 +245,7 @@ func newDrained(d report.Drained) drained {
 func newDevice(d report.DeviceCounters, total *report.Figures) device {
 	out := device{
 		ReadOperations: d.ReadOperations, WriteOperations: d.WriteOperations,
-		ReadBytes: d.ReadBytes, WriteBytes: d.WriteBytes, OtherOperations: d.OtherOperations,
+		ReadBytes: d.ReadBytes, WriteBytes: d.WriteBytes, OtherOperations: d.OtherOperations, OtherBytes: d.OtherBytes,
 	}
 	if total != nil && total.Operations > 0 && total.Bytes > 0 {
 		out.OperationsRatio = float64(d.ReadOperations+d.WriteOperations) / float64(total.Operations)

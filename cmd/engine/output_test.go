@@ -82,7 +82,7 @@ func everything(t *testing.T) (workload.Plan, *report.Report) {
 			Step:        &report.Step{AtSeconds: 41, BeforeIOPS: 3500, AfterIOPS: 500},
 			Drained:     &report.Drained{Seconds: 300, Step: &report.Step{AtSeconds: 200, BeforeIOPS: 3500, AfterIOPS: 500}, IOPS: 500, BytesPerSecond: 2_048_000},
 			Device: &report.DeviceCounters{ReadOperations: 90_000, WriteOperations: 180_000, ReadBytes: 90_000 * 4096,
-				WriteBytes: 180_000 * 4096, OtherOperations: 12},
+				WriteBytes: 180_000 * 4096, OtherOperations: 12, OtherBytes: 49_152},
 			CPU: report.CPU{UserNanos: 2e9, SystemNanos: 3e9, BusiestWorkerPercent: 95, RunDelayPercent: 6, ThrottledPercent: 2, StealPercent: 3},
 		},
 		report.Workload{

@@ -229,7 +229,7 @@ func (g generator) workload(name string) Workload {
 		w.Drained = &Drained{g.rate(), g.step(), g.rate(), 1000 * g.rate()}
 	}
 	if g.coin() {
-		w.Device = &DeviceCounters{g.number(), g.number(), g.number(), g.number(), g.number()}
+		w.Device = &DeviceCounters{g.number(), g.number(), g.number(), g.number(), g.number(), g.number()}
 	}
 	return w
 }

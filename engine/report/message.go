@@ -29,7 +29,7 @@ const (
 	// MaxMessageBytes is the longest termination message.
 	MaxMessageBytes = 4096
 
-	messageVersion = 2
+	messageVersion = 3
 	messagePrefix  = "diskbench/"
 	kindReport     = "R"
 	kindFailure    = "F"

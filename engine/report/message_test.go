@@ -44,7 +44,7 @@ func sample() *Report {
 		Step:           &Step{AtSeconds: 31, BeforeIOPS: 3500, AfterIOPS: 500},
 		Drained:        &Drained{Seconds: 1860.5, IOPS: 500.1, BytesPerSecond: 2_048_409, Step: &Step{AtSeconds: 1800, BeforeIOPS: 3500, AfterIOPS: 500}},
 		ProbeMeanNanos: nanos(901_234),
-		Device:         &DeviceCounters{ReadOperations: 30_100, WriteOperations: 30_050, ReadBytes: 1 << 30, WriteBytes: 1 << 31, OtherOperations: 12},
+		Device:         &DeviceCounters{ReadOperations: 30_100, WriteOperations: 30_050, ReadBytes: 1 << 30, WriteBytes: 1 << 31, OtherOperations: 12, OtherBytes: 1 << 20},
 		CPU: CPU{UserNanos: 1_234_567_890, SystemNanos: 0, BusiestWorkerPercent: 17, RunDelayPercent: 3, ThrottledPercent: 2,
 			StealPercent: 1},
 	}
@@ -151,7 +151,7 @@ func largest(repetitions int) *Report {
 		Series: Series{IntervalNanos: interval},
 		Steady: &Steady{State: true, VariationPercent: math.MaxFloat64}, Step: step,
 		Drained: &Drained{Seconds: math.MaxFloat64, Step: step, IOPS: math.MaxFloat64, BytesPerSecond: math.MaxFloat64},
-		Device:  &DeviceCounters{most, most, most, most, most},
+		Device:  &DeviceCounters{most, most, most, most, most, most},
 		CPU:     CPU{most, most, 100, 100, 100, 100},
 	}
 	for i := range repetitions {
@@ -328,7 +328,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a panic's last line", "panic: runtime error", plan, ErrCorrupt},
 		{"a flipped bit", string(flipped), plan, ErrCorrupt},
 		{"a report that became a failure", strings.Replace(string(good), " R ", " F ", 1), plan, ErrCorrupt},
-		{"an operator older than the engine", "diskbench/3 R whatever this holds", plan, ErrNewer},
+		{"an operator older than the engine", "diskbench/4 R whatever this holds", plan, ErrNewer},
 		{"a newer one in another shape", "diskbench/99", plan, ErrNewer},
 		{"an operator newer than the engine", "diskbench/1 R whatever this holds", plan, ErrOlder},
 		{"the same workloads with other streams", string(good), []workload.Workload{{Name: plan[0].Name, Streams: []workload.Stream{{Name: "data"}, {Name: "wal"}}}, plan[1]}, ErrOtherPlan},

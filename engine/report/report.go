@@ -173,8 +173,26 @@ type Drained struct {
 // of the target.
 type DeviceCounters struct {
 	ReadOperations, WriteOperations, ReadBytes, WriteBytes int64
-	// OtherOperations are those of the node's other disks.
-	OtherOperations int64
+	// OtherOperations and OtherBytes are those of the node's other disks.
+	OtherOperations, OtherBytes int64
+}
+
+// Plus adds counters.
+func (d DeviceCounters) Plus(other DeviceCounters) DeviceCounters {
+	sum, more := d.counters(), other.counters()
+	for i := range sum {
+		*sum[i] += *more[i]
+	}
+	return d
+}
+
+// Minus is what was counted since an earlier reading.
+func (d DeviceCounters) Minus(earlier DeviceCounters) DeviceCounters {
+	rest, less := d.counters(), earlier.counters()
+	for i := range rest {
+		*rest[i] -= *less[i]
+	}
+	return d
 }
 
 // CPU is processor time, in nanoseconds.

@@ -12,7 +12,7 @@ import (
 	"github.com/diskbench/diskbench/engine/workload"
 )
 
-// The binary form of a report, version 2. Fields follow one another without gaps or tags.
+// The binary form of a report, version 3. Fields follow one another without gaps or tags.
 //
 //	uint32    CRC-32 of the names of workloads and streams, which stay out themselves
 //	string    engine version
@@ -44,7 +44,7 @@ import (
 //	  steady, if any: code percent x 1,000
 //	  step, if any
 //	  drained, if any: code seconds x 1,000, code IOPS x 1,000, code bytes a second, step if any
-//	  device, if any: codes of reads, writes, bytes read, bytes written, others
+//	  device, if any: codes of reads, writes, bytes read, bytes written, others' operations, their bytes
 //	  code      mean latency of the probe in nanoseconds
 //	  code      user nanoseconds
 //	  code      system nanoseconds
@@ -159,8 +159,8 @@ func (l *Latency) percentiles() [latencyQuantiles]**int64 {
 }
 
 // counters are the addresses of the figures, in the order of the wire.
-func (d *DeviceCounters) counters() [5]*int64 {
-	return [...]*int64{&d.ReadOperations, &d.WriteOperations, &d.ReadBytes, &d.WriteBytes, &d.OtherOperations}
+func (d *DeviceCounters) counters() [6]*int64 {
+	return [...]*int64{&d.ReadOperations, &d.WriteOperations, &d.ReadBytes, &d.WriteBytes, &d.OtherOperations, &d.OtherBytes}
 }
 
 // percents are the addresses of the shares, in the order of the wire.

@@ -24,12 +24,15 @@ type counters struct {
 	table *os.File
 	// class says what a device of the table is, by its name: a name is looked up once.
 	class map[string]class
-	// seen are the latest operations of each other disk, and others the sum of what was added to them:
-	// a disk that is detached takes nothing away.
-	seen   map[string]int64
-	others int64
+	// seen are the latest figures of each other disk, and others the sum of what was added to them: a disk
+	// that is detached takes nothing away.
+	seen   map[string]work
+	others work
 	buffer []byte
 }
+
+// work is what a disk has done, reads and writes together.
+type work struct{ operations, bytes int64 }
 
 type class int
 
@@ -45,8 +48,8 @@ const (
 // Counters are what the kernel has counted so far at the block devices under the set, as in
 // Documentation/block/stat.rst, and false where it counts nothing (an overlay, NFS).
 //
-// OtherOperations are the completed reads and writes of the machine's other disks, of which what is added
-// between two calls has a meaning: whole disks alone, without those under the set, even if the set is a
+// OtherOperations and OtherBytes are the completed reads and writes of the machine's other disks, of which what
+// is added between two calls has a meaning: whole disks alone, without those under the set, even if the set is a
 // partition or a mapped device of them; without loop devices, memory disks (ram, zram), and those that
 // device mapper and md make of others, whose I/O would count twice. What sysfs lists as virtual is none
 // of the machine's disks.
@@ -66,21 +69,18 @@ func (s *Set) Counters() (report.DeviceCounters, bool) {
 		if !ok {
 			return report.DeviceCounters{}, false
 		}
-		sum.ReadOperations += one.ReadOperations
-		sum.WriteOperations += one.WriteOperations
-		sum.ReadBytes += one.ReadBytes
-		sum.WriteBytes += one.WriteBytes
+		sum = sum.Plus(one)
 	}
 	if c.table != nil {
 		c.addOthers(c.read(c.table))
 	}
-	sum.OtherOperations = c.others
+	sum.OtherOperations, sum.OtherBytes = c.others.operations, c.others.bytes
 	return sum, true
 }
 
 // openCounters has fewer files than members where the kernel counts nothing.
 func (s *Set) openCounters() *counters {
-	c := &counters{class: map[string]class{}, seen: map[string]int64{}, buffer: make([]byte, 4096)}
+	c := &counters{class: map[string]class{}, seen: map[string]work{}, buffer: make([]byte, 4096)}
 	for _, v := range s.members {
 		dir := sysfsOf(v.device)
 		if dir == "" {
@@ -123,38 +123,36 @@ func (c *counters) read(f *os.File) []byte {
 	}
 }
 
-// addOthers reads lines of "major minor name reads merged sectors ticks writes ...".
+// addOthers reads lines of "major minor name", and then what the disk's own stat file has.
 func (c *counters) addOthers(table []byte) {
 	for line := range bytes.Lines(table) {
-		var fields [8][]byte
-		n := 0
-		for field := range bytes.FieldsSeq(line) {
-			if n == len(fields) {
-				break
-			}
-			fields[n] = field
-			n++
-		}
-		if n < len(fields) || c.classOf(fields[2]) != other {
+		_, line = cutField(line)
+		_, line = cutField(line)
+		name, line := cutField(line)
+		if c.classOf(name) != other {
 			continue
 		}
-		reads, err1 := strconv.ParseInt(string(fields[3]), 10, 64)
-		writes, err2 := strconv.ParseInt(string(fields[7]), 10, 64)
-		if err1 != nil || err2 != nil {
-			continue
+		if disk, ok := parseStat(line); ok {
+			c.count(string(name), work{operations: disk.ReadOperations + disk.WriteOperations, bytes: disk.ReadBytes + disk.WriteBytes})
 		}
-		c.count(string(fields[2]), reads+writes)
 	}
 }
 
+// cutField gives the first field of a line, and the rest.
+func cutField(line []byte) (field, rest []byte) {
+	field, rest, _ = bytes.Cut(bytes.TrimLeft(line, " "), []byte(" "))
+	return field, rest
+}
+
 // count adds what a disk has done since it was seen last. One that is counted anew was replaced.
-func (c *counters) count(disk string, operations int64) {
+func (c *counters) count(disk string, done work) {
 	before := c.seen[disk]
-	if operations < before {
-		before = 0
+	if done.operations < before.operations {
+		before = work{}
 	}
-	c.others += operations - before
-	c.seen[disk] = operations
+	c.others.operations += done.operations - before.operations
+	c.others.bytes += done.bytes - before.bytes
+	c.seen[disk] = done
 }
 
 func (c *counters) classOf(name []byte) class {

@@ -4,9 +4,9 @@
 package volume
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,13 +63,7 @@ func counted(t *testing.T, s *Set, meanwhile func()) report.DeviceCounters {
 	}
 	meanwhile()
 	after, _ := s.Counters()
-	return report.DeviceCounters{
-		ReadOperations:  after.ReadOperations - before.ReadOperations,
-		WriteOperations: after.WriteOperations - before.WriteOperations,
-		ReadBytes:       after.ReadBytes - before.ReadBytes,
-		WriteBytes:      after.WriteBytes - before.WriteBytes,
-		OtherOperations: after.OtherOperations - before.OtherOperations,
-	}
+	return after.Minus(before)
 }
 
 // Of several members all count; what a loop device does is not the work of another disk.
@@ -85,7 +79,7 @@ func TestCountersOfSeveralDevices(t *testing.T) {
 		}
 	})
 	want := report.DeviceCounters{ReadOperations: 4, WriteOperations: 6, ReadBytes: 4 * 4096, WriteBytes: 6 * 4096}
-	want.OtherOperations = got.OtherOperations
+	want.OtherOperations, want.OtherBytes = got.OtherOperations, got.OtherBytes
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -127,7 +121,7 @@ func TestCountersOfOtherDisks(t *testing.T) {
 	}
 	memory := openedSet(t, workload.BlockDevice, 0, disktest.Loop(t, disktest.MemoryDir(t), 16*mib))
 	got := counted(t, memory, func() { use(t, filepath.Join(dir, "file"), 5, 6) })
-	if got.OtherOperations < 11 || got.ReadOperations+got.WriteOperations > 0 {
+	if got.OtherOperations < 11 || got.OtherBytes < 11*4096 || got.ReadOperations+got.WriteOperations > 0 {
 		t.Errorf("%+v after 11 operations on another disk", got)
 	}
 	there := openedSet(t, workload.Directory, 0, dir)
@@ -222,9 +216,9 @@ func TestDisksUnder(t *testing.T) {
 }
 
 func TestOthersOnlyGrow(t *testing.T) {
-	c := &counters{class: map[string]class{"sda": other, "sdb": other, "sdc": ours}, seen: map[string]int64{}}
-	line := func(disk string, reads, writes int) string {
-		return " 8 0 " + disk + " " + strconv.Itoa(reads) + " 0 8 1 " + strconv.Itoa(writes) + " 0 8 1 0 1 2\n"
+	c := &counters{class: map[string]class{"sda": other, "sdb": other, "sdc": ours}, seen: map[string]work{}}
+	line := func(disk string, reads, writes int) string { // of 8 sectors each
+		return fmt.Sprintf(" 8 0 %s %d 0 %d 1 %d 0 %d 1 0 1 2\n", disk, reads, 8*reads, writes, 8*writes)
 	}
 	for _, step := range []struct {
 		why, table string
@@ -234,11 +228,11 @@ func TestOthersOnlyGrow(t *testing.T) {
 		{"one works on", line("sda", 12, 6) + line("sdb", 100, 1), 119},
 		{"one is detached: what it did was done", line("sda", 12, 6), 119},
 		{"another one takes its name", line("sda", 12, 6) + line("sdb", 1, 2), 122},
-		{"a line of another kind", "8 0 sda 1 2\n" + "8 0 sda x 0 0 0 x\n", 122},
+		{"a line of another kind", "8 0 sda 1 2\n" + "8\n" + "\n" + "8 0 sda x 0 0 0 x 0 0\n", 122},
 	} {
 		c.addOthers([]byte(step.table))
-		if c.others != step.want {
-			t.Errorf("%s: %d, want %d", step.why, c.others, step.want)
+		if want := (work{operations: step.want, bytes: step.want * 4096}); c.others != want {
+			t.Errorf("%s: %+v, want %+v", step.why, c.others, want)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func recordClass(o Observation, run *v1alpha1.Run) {
 	if claims := o.measuredClaims(); len(claims) > 0 {
 		claim := &claims[0] // all are made alike
 		run.StorageClassName = ptr.Deref(claim.Spec.StorageClassName, "")
-		run.VolumeAttributesClassName = ptr.Deref(claim.Spec.VolumeAttributesClassName, "")
+		run.VolumeAttributesClassName = AttributesClassInEffect(claim)
 	} else if o.Class != nil {
 		run.StorageClassName = o.Class.Name
 	}
@@ -59,6 +59,15 @@ func recordClass(o Observation, run *v1alpha1.Run) {
 	if c := o.AttributesClass; c != nil && c.Name == run.VolumeAttributesClassName {
 		run.VolumeAttributesParameters = maps.Clone(c.Parameters)
 	}
+}
+
+// AttributesClassInEffect is the name of the VolumeAttributesClass that a claim's volume has; empty for none. A
+// change that is pending, or that cannot be made, is not in effect.
+func AttributesClassInEffect(claim *corev1.PersistentVolumeClaim) string {
+	if claim.Status.ModifyVolumeStatus != nil {
+		return ptr.Deref(claim.Status.CurrentVolumeAttributesClassName, "")
+	}
+	return ptr.Deref(claim.Spec.VolumeAttributesClassName, "")
 }
 
 func recordVolumes(o Observation, run *v1alpha1.Run) {

@@ -261,6 +261,27 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+func TestAttributesClassInEffect(t *testing.T) {
+	pending := corev1.PersistentVolumeClaimStatus{ModifyVolumeStatus: &corev1.ModifyVolumeStatus{TargetVolumeAttributesClassName: "faster", Status: corev1.PersistentVolumeClaimModifyVolumeInfeasible}}
+	changing := pending
+	changing.CurrentVolumeAttributesClassName = ptr.To("slower")
+	for _, tc := range []struct {
+		why    string
+		status corev1.PersistentVolumeClaimStatus
+		want   string
+	}{
+		{"nothing is to be changed", corev1.PersistentVolumeClaimStatus{CurrentVolumeAttributesClassName: ptr.To("faster")}, "faster"},
+		{"an older cluster does not say", corev1.PersistentVolumeClaimStatus{}, "faster"},
+		{"a change that cannot be made", pending, ""},
+		{"from another class", changing, "slower"},
+	} {
+		claim := &corev1.PersistentVolumeClaim{Spec: corev1.PersistentVolumeClaimSpec{VolumeAttributesClassName: ptr.To("faster")}, Status: tc.status}
+		if got := AttributesClassInEffect(claim); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.why, got, tc.want)
+		}
+	}
+}
+
 // What tells the disk has to outlive volume and class, and nothing else of theirs is to be shown.
 func TestFactsThatTellTheDisk(t *testing.T) {
 	b := makeObservation().phase(v1alpha1.PhaseScheduling).job(nil).claim(func(c *corev1.PersistentVolumeClaim) {
@@ -449,7 +470,7 @@ func TestTheFullestStatusIsBounded(t *testing.T) {
 			Series:      report.Series{IntervalNanos: big, IOPS: slices.Repeat([]float64{1e9}, report.MaxSeriesPoints)},
 			Steady:      &report.Steady{VariationPercent: 100}, Step: step, Drained: &report.Drained{Seconds: 2700, Step: step, IOPS: 1e9, BytesPerSecond: 1e12},
 			ProbeMeanNanos: ptr.To(big),
-			Device:         &report.DeviceCounters{ReadOperations: big, WriteOperations: big, ReadBytes: big, WriteBytes: big, OtherOperations: big},
+			Device:         &report.DeviceCounters{ReadOperations: big, WriteOperations: big, ReadBytes: big, WriteBytes: big, OtherOperations: big, OtherBytes: big},
 			CPU:            report.CPU{UserNanos: big, SystemNanos: big, BusiestWorkerPercent: 100, RunDelayPercent: 100, ThrottledPercent: 100, StealPercent: 100},
 		}
 		if len(w.Streams) > 1 {

@@ -167,7 +167,7 @@ func device(w workload.Workload, r *report.Workload) *v1alpha1.DeviceCounters {
 	}
 	out := &v1alpha1.DeviceCounters{
 		ReadOperations: d.ReadOperations, WriteOperations: d.WriteOperations,
-		ReadBytes: d.ReadBytes, WriteBytes: d.WriteBytes, OtherOperations: d.OtherOperations,
+		ReadBytes: d.ReadBytes, WriteBytes: d.WriteBytes, OtherOperations: d.OtherOperations, OtherBytes: d.OtherBytes,
 	}
 	if t := r.Total; t != nil && t.Operations > 0 && !w.Buffered() {
 		out.OperationsPermille = new(round(1000 * float64(d.ReadOperations+d.WriteOperations) / float64(t.Operations)))

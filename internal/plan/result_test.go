@@ -33,7 +33,7 @@ func TestMeasurementsHoldTheReportBesideThePlan(t *testing.T) {
 		Step:           &report.Step{AtSeconds: 30.6, BeforeIOPS: 3500.4, AfterIOPS: 499.6},
 		Drained:        &report.Drained{Seconds: 1800.2, Step: &report.Step{AtSeconds: 1740, BeforeIOPS: 3500, AfterIOPS: 500}, IOPS: 500, BytesPerSecond: 5e8},
 		ProbeMeanNanos: ptr.To[int64](4),
-		Device:         &report.DeviceCounters{ReadOperations: 6000, WriteOperations: 30, ReadBytes: 3000 << 20, WriteBytes: 1 << 20, OtherOperations: 9},
+		Device:         &report.DeviceCounters{ReadOperations: 6000, WriteOperations: 30, ReadBytes: 3000 << 20, WriteBytes: 1 << 20, OtherOperations: 9, OtherBytes: 36864},
 		CPU:            report.CPU{UserNanos: 1.5e9, SystemNanos: 2e9, BusiestWorkerPercent: 7, RunDelayPercent: 1, ThrottledPercent: 2, StealPercent: 3},
 	}}}
 	figures := v1alpha1.Figures{
@@ -63,7 +63,7 @@ func TestMeasurementsHoldTheReportBesideThePlan(t *testing.T) {
 			Seconds: 1800, Step: &v1alpha1.Step{AtSeconds: 1740, BeforeIOPS: 3500, AfterIOPS: 500}, IOPS: 500, ThroughputBytesPerSecond: 5e8,
 		},
 		Device: &v1alpha1.DeviceCounters{
-			ReadOperations: 6000, WriteOperations: 30, ReadBytes: 3000 << 20, WriteBytes: 1 << 20, OtherOperations: 9, OperationsPermille: ptr.To[int64](2010),
+			ReadOperations: 6000, WriteOperations: 30, ReadBytes: 3000 << 20, WriteBytes: 1 << 20, OtherOperations: 9, OtherBytes: 36864, OperationsPermille: ptr.To[int64](2010),
 		},
 		CPU: &v1alpha1.CPU{UserMillis: 1500, SystemMillis: 2000, BusiestWorkerPercent: 7, RunDelayPercent: 1, ThrottledPercent: 2, StealPercent: 3},
 	}}
