@@ -29,15 +29,13 @@ import (
 const (
 	// fetchPoll is how soon to look for prices that are being fetched, which takes seconds.
 	fetchPoll = 30 * time.Second
-	// retryPoll is how soon after a failure: the source pauses as long before it asks again.
-	retryPoll = 15 * time.Minute
 	// maxMerged bounds the catalogs that are kept with a user's rows over them. (Judgment: one for each
 	// region and currency that is priced, which are few.)
 	maxMerged = 64
 	// maxReportedRows of one ConfigMap become events; all of them are logged.
 	maxReportedRows = 10
-	// maxFailure is how much of an API's failure a status shows.
-	maxFailure = 200
+	// maxReason is how much of what is wrong with an API a status shows.
+	maxReason = 200
 )
 
 // Catalogs give what is known of disks and prices: the embedded catalog, over it list prices where a source
@@ -67,7 +65,7 @@ func (r *DiskBenchmarkReconciler) prices(ctx context.Context, b *v1alpha1.DiskBe
 }
 
 func (c *Catalogs) prices(ctx context.Context, b *v1alpha1.DiskBenchmark) (*evaluate.Prices, error) {
-	p := c.list(evaluate.Place(&b.Spec, b.Status.Run))
+	p := c.list(evaluate.Place(c.Base, &b.Spec, b.Status.Run))
 	overlay, err := c.overlay(ctx)
 	if err != nil {
 		return nil, err
@@ -85,24 +83,23 @@ func (c *Catalogs) list(region, currency string) evaluate.Prices {
 		return evaluate.Prices{Catalog: c.Base}
 	}
 	below, status := c.Retail.Prices(region, currency)
-	p := evaluate.Prices{Catalog: below}
+	p := evaluate.Prices{Catalog: below, NewerAfter: max(fetchPoll, status.Due)}
 	switch {
+	case status.From == retail.RetailAPI && status.Err == nil && len(status.Odd) > 0:
+		p.Source = fmt.Sprintf("Azure Retail Prices API, and the catalog for what it lacks and for %d that cannot be used, such as: %s", len(status.Odd), shortened(status.Odd[0]))
 	case status.From == retail.RetailAPI && status.Err == nil:
 		p.Source = "Azure Retail Prices API, and the catalog for what it lacks"
 	case status.From == retail.RetailAPI:
-		p.Source = "Azure Retail Prices API as read before, since reading it again failed: " + failure(status.Err)
+		p.Source = "Azure Retail Prices API as read before, since reading it again failed: " + shortened(status.Err.Error())
 	case status.Err != nil:
-		p.Source, p.NewerAfter = fmt.Sprintf("catalog %s, since the Retail Prices API cannot be read: %s", below.Version(), failure(status.Err)), retryPoll
+		p.Source = fmt.Sprintf("catalog %s, since the Retail Prices API cannot be read: %s", below.Version(), shortened(status.Err.Error()))
 	default:
-		p.Source, p.NewerAfter = fmt.Sprintf("catalog %s, until the Retail Prices API has answered", below.Version()), fetchPoll
+		p.Source = fmt.Sprintf("catalog %s, until the Retail Prices API has answered", below.Version())
 	}
 	return p
 }
 
-func failure(err error) string {
-	words := err.Error()
-	return words[:min(len(words), maxFailure)]
-}
+func shortened(words string) string { return words[:min(len(words), maxReason)] }
 
 // overlay is the ConfigMap with a user's rows; nil where there is none.
 func (c *Catalogs) overlay(ctx context.Context) (*corev1.ConfigMap, error) {

@@ -77,7 +77,7 @@ func input(spec *v1alpha1.DiskBenchmarkSpec, run *v1alpha1.Run, m *v1alpha1.Meas
 		Name: m.Name, Disk: d, Volumes: plan.VolumesOfSet(spec),
 		Load: verdict.Load{
 			BlockSizeBytes: load.BlockSizeBytes, ReadPercent: load.ReadPercent, Outstanding: load.Outstanding,
-			RateIOPS: rateOf(m), Buffered: m.Parameters.DirectIO == v1alpha1.DirectIODisabled, Streams: len(streams),
+			RateIOPS: rateOf(m), Buffered: buffered(m), Streams: len(streams),
 			Sequential: slices.ContainsFunc(streams, func(p v1alpha1.StreamParameters) bool { return p.Pattern == sequential }),
 			SyncWrites: slices.ContainsFunc(streams, func(p v1alpha1.StreamParameters) bool { return p.Sync != "" && p.Sync != v1alpha1.SyncNone }),
 			Variant:    variant(m),
@@ -109,7 +109,7 @@ func input(spec *v1alpha1.DiskBenchmarkSpec, run *v1alpha1.Run, m *v1alpha1.Meas
 // sequential is a pattern whose I/Os the kernel may merge.
 const sequential v1alpha1.Pattern = "Sequential"
 
-// device is what the kernel counted. Of the node's other disks it counts the I/Os and not their size.
+// device is what the kernel counted.
 func device(run *v1alpha1.Run, m *v1alpha1.Measurement) verdict.Device {
 	var out verdict.Device
 	if run.Queue != nil {
@@ -121,7 +121,7 @@ func device(run *v1alpha1.Run, m *v1alpha1.Measurement) verdict.Device {
 			out.BytesPermille = ptr.To(int64(math.Round(1000 * float64(d.ReadBytes+d.WriteBytes) / float64(m.Total.Bytes))))
 		}
 		if seconds := m.WindowNanos / int64(time.Second); seconds > 0 {
-			out.OtherIOPS = d.OtherOperations / seconds
+			out.OtherIOPS, out.OtherBytesPerSecond = d.OtherOperations/seconds, d.OtherBytes/seconds
 		}
 	}
 	return out

@@ -79,7 +79,7 @@ func TestInputHasWhatVerdictsNeed(t *testing.T) {
 	m.Parameters.Pattern, m.Parameters.Sync, m.Parameters.RateLimitIOPS = "Sequential", "WriteThrough", 100
 	m.Steady = &v1alpha1.Steady{VariationPermille: 31}
 	m.Step = &v1alpha1.Step{AtSeconds: 30, BeforeIOPS: 3500, AfterIOPS: 500}
-	m.Device = &v1alpha1.DeviceCounters{OperationsPermille: ptr.To[int64](1001), ReadBytes: 148e6, OtherOperations: 600}
+	m.Device = &v1alpha1.DeviceCounters{OperationsPermille: ptr.To[int64](1001), ReadBytes: 148e6, OtherOperations: 600, OtherBytes: 60e6}
 	m.CPU = &v1alpha1.CPU{BusiestWorkerPercent: 1, RunDelayPercent: 2, ThrottledPercent: 3, StealPercent: 4}
 	d, _ := describe(embeddedPrices(t).Catalog, &b.spec, b.status.Run)
 	want := verdict.Input{
@@ -91,7 +91,7 @@ func TestInputHasWhatVerdictsNeed(t *testing.T) {
 		Total: catalog.Rate{IOPS: 600, BytesPerSecond: 600 << 12}, Read: catalog.Rate{IOPS: 600, BytesPerSecond: 600 << 12},
 		MeanNanos: 213_333_333, ProbeMeanNanos: ptr.To[int64](2e6), ProbeSeconds: 5, VariationPermille: ptr.To[int64](31),
 		Step:   &verdict.Step{AtSeconds: 30, BeforeIOPS: 3500, AfterIOPS: 500},
-		Device: verdict.Device{OperationsPermille: ptr.To[int64](1001), BytesPermille: ptr.To[int64](1004), MaxIOBytes: 512 << 10, OtherIOPS: 10},
+		Device: verdict.Device{OperationsPermille: ptr.To[int64](1001), BytesPermille: ptr.To[int64](1004), MaxIOBytes: 512 << 10, OtherIOPS: 10, OtherBytesPerSecond: 1e6},
 		CPU:    verdict.CPU{BusiestWorkerPercent: 1, RunDelayPercent: 2, ThrottledPercent: 3, StealPercent: 4},
 
 		WarmupSeconds: 3, WindowSeconds: 60, Repetitions: 1, RepetitionIOPS: []int64{600},

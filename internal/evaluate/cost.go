@@ -29,10 +29,9 @@ func (r *run) cost(now time.Time) *v1alpha1.Cost {
 	w := pricedWorkload(r.spec, r.status, d, rates)
 	o := options(r.spec, now)
 	if w != nil {
-		o.Use.BlockSizeBytes = loadOf(w).BlockSizeBytes
-		o.Use.IOPS = &w.Total.IOPS
-		if iops, ok := rates[w.Name]; ok {
-			o.Use.IOPS, o.SustainedIOPS = &iops, iops
+		o.SustainedIOPS = rates[w.Name]
+		if io, ok := billedIO(w, rates); ok {
+			o.Use.IOPS, o.Use.BlockSizeBytes = &io.iops, io.size
 		}
 	}
 	e := cost.Monthly(p.Catalog, d, o)
@@ -59,6 +58,11 @@ func (r *run) cost(now time.Time) *v1alpha1.Cost {
 	}
 	for _, w := range e.Warnings {
 		out.Warnings = append(out.Warnings, v1alpha1.StatusWarning{Reason: string(w.Reason), Message: w.Message})
+	}
+	for _, w := range r.odd {
+		if w.Reason == disk.HiddenProperties && d.Coverage == disk.Covered {
+			out.Warnings = append(out.Warnings, v1alpha1.StatusWarning{Reason: string(w.Reason), Message: w.Message + ": the price is for the disk without them"})
+		}
 	}
 	return out
 }
@@ -108,12 +112,8 @@ func pricedWorkload(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkS
 		candidates = s.Measurements
 	}
 	rate := func(m *v1alpha1.Measurement) int64 {
-		iops, ok := rates[m.Name]
-		if !ok {
-			iops = m.Total.IOPS
-		}
-		unit := unitBytes(d)
-		return iops * max(1, (loadOf(m).BlockSizeBytes+unit-1)/unit)
+		io, _ := billedIO(m, rates)
+		return io.iops * io.units(unitBytes(d))
 	}
 	most := &candidates[0]
 	for i := range candidates {
@@ -122,6 +122,15 @@ func pricedWorkload(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkS
 		}
 	}
 	return most
+}
+
+// billedIO is a workload's I/O for a month: at its sustained rate, where that is known.
+func billedIO(m *v1alpha1.Measurement, rates map[string]int64) (diskIO, bool) {
+	io, ok := diskIOOf(m)
+	if iops, sustained := rates[m.Name]; sustained && !buffered(m) {
+		io.iops = iops
+	}
+	return io, ok
 }
 
 // defaultUnitBytes is the size up to which an I/O counts as one on most disks.
@@ -146,7 +155,10 @@ func runCost(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus, 
 		o.CostPerMonth = ptr.To(o.CostPerMonth.Mul(decimal.NewFromInt(all / o.Disks)))
 	}
 	o.Disks = all
-	o.Run = &cost.Run{AttachedSeconds: seconds, IOs: ptr.To(runIOs(s.Measurements, layoutBytes(spec, s), unitBytes(d)))}
+	o.Run = &cost.Run{AttachedSeconds: seconds}
+	if ios, ok := runIOs(s.Measurements, layoutBytes(spec, s), unitBytes(d)); ok {
+		o.Run.IOs = &ios
+	}
 	e := cost.Monthly(p.Catalog, d, o)
 	if e.Run == nil {
 		return nil
@@ -168,13 +180,17 @@ func attachedSeconds(run *v1alpha1.Run) (int64, bool) {
 }
 
 // runIOs are the transactions of a run, in units of so many bytes: those of the workloads, and those
-// that wrote their files.
-func runIOs(ms []v1alpha1.Measurement, layoutBytes, unit int64) int64 {
+// that wrote their files; false while they are not known.
+func runIOs(ms []v1alpha1.Measurement, layoutBytes, unit int64) (int64, bool) {
 	sum := layoutBytes / unit
 	for i := range ms {
-		sum += ioUnits(&ms[i], unit)
+		units, ok := ioUnits(&ms[i], unit)
+		if !ok {
+			return 0, false
+		}
+		sum += units
 	}
-	return sum
+	return sum, true
 }
 
 // source says where the prices of an estimate are from; empty without any.

@@ -96,6 +96,7 @@ func TestCost(t *testing.T) {
 		r.VolumeAttributesParameters = map[string]string{"DiskMBpsReadWrite": "150"}
 		r.Size = ptr.To(resource.MustParse("512Gi"))
 	})
+	buffered := func(b *benchmark) { b.status.Measurements[0].Parameters.DirectIO = v1alpha1.DirectIODisabled }
 	for _, c := range []struct {
 		why    string
 		of     *benchmark
@@ -113,6 +114,12 @@ func TestCost(t *testing.T) {
 		{"two disks of a striped set", standardSSD(premium, func(b *benchmark) { b.spec.VolumeCount = ptr.To[int32](2) }), "39.42 USD", "39.42", "Capacity 39.42"},
 		{"the attributes class goes before the volume's attributes", standardSSD(v2), "42.12 USD", "42.12", "Capacity 41.11, ProvisionedThroughput 1.01"},
 		{"a region of the user's, where E10 has no known price", standardSSD(priced(v1alpha1.CostOptions{Region: ptr.To("germanynorth")})), "unknown", "", ""},
+		// 1 MiB a second is billed as 4: 14,400 an hour at 0.002 for 10,000.
+		{"buffered I/O is billed as the disk did it", standardSSD(buffered, func(b *benchmark) {
+			b.status.Measurements[0].Device = &v1alpha1.DeviceCounters{WriteOperations: 60, WriteBytes: 60 << 20}
+		}), "11.70 USD", "31.09", "Capacity 9.60, Transactions 2.10"},
+		{"and the page cache's reads cost nothing", standardSSD(buffered, func(b *benchmark) { b.status.Measurements[0].Device = &v1alpha1.DeviceCounters{} }), "9.60 USD", "31.09", "Capacity 9.60, Transactions 0.00"},
+		{"where nothing counted the disk's I/O, its bill is not known", standardSSD(buffered), "unknown", "31.09", "Capacity 9.60"},
 		{"a driver without prices", standardSSD(otherDriver), "unknown", "", ""},
 		{"a price of the user's for it", standardSSD(otherDriver, priced(v1alpha1.CostOptions{CostPerMonth: ptr.To("12.50"), Currency: ptr.To("EUR")})), "12.50 EUR", "12.50", "UserFigure 12.50"},
 	} {
@@ -133,6 +140,14 @@ func TestCost(t *testing.T) {
 		if unknown := got.PerMonth == ""; unknown != warned || unknown != (len(got.Unknown) > 0) {
 			t.Errorf("%s: unknown %v, warnings %v", c.why, got.Unknown, got.Warnings)
 		}
+	}
+}
+
+// An existing disk can be of a higher performance tier, and billed as such.
+func TestCostOfAnExistingDisk(t *testing.T) {
+	got := standardSSD(premium, func(b *benchmark) { b.spec.ClaimName, b.spec.Size = ptr.To("c"), nil }).evaluated(t).cost(now)
+	if got.PerMonth != "19.71" || reasons(got.Warnings) != "HiddenProperties" {
+		t.Errorf("%s, %v", got.PerMonth, got.Warnings)
 	}
 }
 
@@ -187,6 +202,7 @@ func TestCostOfTheRun(t *testing.T) {
 		{"transactions of all that the run did", standardSSD(), &v1alpha1.RunCost{Prorated: "0.01", AtMost: "0.02"}},
 		{"a figure of the user's", standardSSD(otherDriver, priced(v1alpha1.CostOptions{CostPerMonth: ptr.To("730")})), &v1alpha1.RunCost{Prorated: "0.05", AtMost: "1.00"}},
 		{"an existing disk is paid for anyway", standardSSD(premium, func(b *benchmark) { b.spec.ClaimName, b.spec.Size = ptr.To("c"), nil }), nil},
+		{"nobody counted what a buffered workload made the disk do", standardSSD(func(b *benchmark) { b.status.Measurements[0].Parameters.DirectIO = v1alpha1.DirectIODisabled }), nil},
 		{"nobody knows how long", standardSSD(premium, with(func(r *v1alpha1.Run) { r.MeasuringSeconds = nil })), nil},
 		{"no price", standardSSD(premium, with(func(r *v1alpha1.Run) { r.Region = "" })), nil},
 	} {
@@ -195,7 +211,7 @@ func TestCostOfTheRun(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", c.why, diff)
 		}
 	}
-	transactions := runIOs([]v1alpha1.Measurement{measurement("randread", 4<<10, 600)}, 4<<30, 256<<10)
+	transactions, _ := runIOs([]v1alpha1.Measurement{measurement("randread", 4<<10, 600)}, 4<<30, 256<<10)
 	if transactions != 56_684 {
 		t.Errorf("%d transactions", transactions)
 	}

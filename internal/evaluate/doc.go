@@ -57,12 +57,13 @@ func Evaluate(spec *v1alpha1.DiskBenchmarkSpec, s *v1alpha1.DiskBenchmarkStatus,
 
 // Place is the region and the currency that a run is priced in; each is empty while unknown, and stands
 // for the default then.
-func Place(spec *v1alpha1.DiskBenchmarkSpec, run *v1alpha1.Run) (region, currency string) {
+func Place(c catalog.Catalog, spec *v1alpha1.DiskBenchmarkSpec, run *v1alpha1.Run) (region, currency string) {
 	if c := spec.Cost; c != nil {
 		region, currency = ptr.Deref(c.Region, ""), ptr.Deref(c.Currency, "")
 	}
 	if region == "" && run != nil {
-		region = run.Region
+		d, _ := describe(c, spec, run)
+		region = d.Region
 	}
 	return region, currency
 }

@@ -5,6 +5,7 @@ package evaluate
 
 import (
 	"encoding/json"
+	"math"
 	"time"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -92,17 +93,53 @@ func outstanding(m *v1alpha1.Measurement) int {
 	return sum
 }
 
-// ioUnits are the I/Os of a workload, each counted for every unit that it begins, as limits and bills
-// count them: in the windows, and before and after them at the same rate.
-func ioUnits(m *v1alpha1.Measurement, unitBytes int64) int64 {
-	each := max(1, (loadOf(m).BlockSizeBytes+unitBytes-1)/unitBytes)
+// diskIO is what the disks had to do for a workload.
+type diskIO struct {
+	// operations of the windows, and IOPS.
+	operations, iops int64
+	// size of each in bytes; the mean where it is not the same for all.
+	size int64
+}
+
+// units of so many bytes that an I/O begins, as limits and bills count them.
+func (d diskIO) units(unitBytes int64) int64 { return max(1, (d.size+unitBytes-1)/unitBytes) }
+
+// diskIOOf a workload is what it asked for. With buffered I/O it is what the kernel counted, since the page
+// cache answers reads, and writes many at once; false where it counted nothing.
+func diskIOOf(m *v1alpha1.Measurement) (diskIO, bool) {
+	if !buffered(m) {
+		return diskIO{operations: m.Total.Operations, iops: m.Total.IOPS, size: loadOf(m).BlockSizeBytes}, true
+	}
+	d := m.Device
+	if d == nil || m.WindowNanos <= 0 {
+		return diskIO{}, false
+	}
+	io := diskIO{operations: d.ReadOperations + d.WriteOperations}
+	io.iops = int64(math.Round(float64(io.operations) / time.Duration(m.WindowNanos).Seconds()))
+	if io.operations > 0 {
+		io.size = (d.ReadBytes + d.WriteBytes + io.operations/2) / io.operations
+	}
+	return io, true
+}
+
+func buffered(m *v1alpha1.Measurement) bool {
+	return m.Parameters.DirectIO == v1alpha1.DirectIODisabled
+}
+
+// ioUnits are the I/Os of a workload, each counted for every unit that it begins: in the windows, and before
+// and after them at the same rate; false while they are not known.
+func ioUnits(m *v1alpha1.Measurement, unitBytes int64) (int64, bool) {
+	io, ok := diskIOOf(m)
+	if !ok {
+		return 0, false
+	}
 	repetitions := int64(max(1, len(m.Repetitions)))
-	around := m.Total.IOPS * int64(m.Parameters.WarmupSeconds) * repetitions
+	around := io.iops * int64(m.Parameters.WarmupSeconds) * repetitions
 	if m.Drained != nil {
 		around += m.Drained.IOPS * m.Drained.Seconds * repetitions
 	}
 	if probe := ptr.Deref(m.ProbeMeanNanos, 0); probe > 0 {
 		around += plan.ProbeSeconds * int64(time.Second) / probe
 	}
-	return (m.Total.Operations + around) * each
+	return (io.operations + around) * io.units(unitBytes), true
 }

@@ -395,6 +395,14 @@ func TestPerformancePlusMinGiB(t *testing.T) {
 	if got, ok := catalogtest.Load(t).PerformancePlusMinGiB(catalog.PremiumLRS); got != 513 || !ok {
 		t.Errorf("%d, %t", got, ok)
 	}
+	user := map[string]string{"provisioned_disk_rules.csv": "sku,rule,value,source,sourceDate\nPremium_*,performancePlusMinSizeGiB,1024,measured,2026-11-30\n"}
+	c, bad := catalog.Overlay(catalogtest.Load(t), user)
+	if got, _ := c.PerformancePlusMinGiB(catalog.PremiumLRS); got != 1024 || len(bad) > 0 {
+		t.Errorf("a rule of the user's for some SKUs goes before that for all: %d, %v", got, bad)
+	}
+	if got, _ := c.PerformancePlusMinGiB(catalog.StandardSSDLRS); got != 513 {
+		t.Errorf("and leaves the other SKUs alone: %d", got)
+	}
 	if got, ok := (catalog.Catalog{}).PerformancePlusMinGiB(catalog.PremiumLRS); got != 0 || ok {
 		t.Errorf("without the rule: %d, %t", got, ok)
 	}

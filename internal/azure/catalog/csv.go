@@ -209,12 +209,13 @@ func (t table[R]) sorted(rows []R) []R {
 	return slices.SortedStableFunc(slices.Values(rows), func(a, b R) int { return strings.Compare(t.key(a), t.key(b)) })
 }
 
-// override puts rows over others of the same key.
+// override puts rows over others of the same key, and before all others: of rules, whose SKUs overlap, the
+// first one counts.
 func (t table[R]) override(rows, over []R) []R {
 	keys := map[string]bool{}
 	for _, row := range over {
 		keys[t.key(row)] = true
 	}
 	rest := slices.DeleteFunc(slices.Clone(rows), func(row R) bool { return keys[t.key(row)] })
-	return append(rest, over...)
+	return append(slices.Clone(over), rest...)
 }

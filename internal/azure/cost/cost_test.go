@@ -249,6 +249,15 @@ func TestBurstPriced(t *testing.T) {
 		t.Errorf("%s a month", got)
 	}
 	checkSums(t, e)
+	large := cost.Monthly(c, d, cost.Options{Region: "eastus", Use: cost.Use{IOPS: new(int64(500)), BlockSizeBytes: 1 << 20}, Run: &cost.Run{AttachedSeconds: 60, IOs: new(int64(1))}})
+	// 2,000 units a second are below 5,000, and 524.288 MB/s are 324.288 above 200, in units of 256 KiB:
+	// 135.17 + 20 + 1,237.06 x 3,600 x 730 / 10,000 x 0.001.
+	if got := shown(large.PerMonth); got != "480.27" {
+		t.Errorf("%s a month for what bursts by throughput", got)
+	}
+	if large.Run != nil {
+		t.Errorf("how much of the run was above the base is not known: %+v", large.Run)
+	}
 }
 
 func TestUserFigure(t *testing.T) {

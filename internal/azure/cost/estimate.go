@@ -122,9 +122,12 @@ func (e *estimator) addTransactions(tier catalog.Tier) {
 
 // transactionsPerDiskHour are those of an hour that is busy, before the cap.
 func (e *estimator) transactionsPerDiskHour(tier catalog.Tier) decimal.Decimal {
-	use := e.options.Use
-	perSecond := decimal.NewFromInt(*use.IOPS).Mul(percent(use.RateWhenBusyPercent)).Div(e.disks())
-	return perSecond.Mul(decimal.NewFromInt(secondsPerHour * billedUnits(tier, use.BlockSizeBytes)))
+	return e.perDiskSecond().Mul(decimal.NewFromInt(secondsPerHour * billedUnits(tier, e.options.Use.BlockSizeBytes)))
+}
+
+// perDiskSecond are the I/Os of a second that is busy.
+func (e *estimator) perDiskSecond() decimal.Decimal {
+	return decimal.NewFromInt(*e.options.Use.IOPS).Mul(percent(e.options.Use.RateWhenBusyPercent)).Div(e.disks())
 }
 
 // inBusyHours is a month of so much an hour and disk.
@@ -149,7 +152,7 @@ func billedUnits(tier catalog.Tier, blockSize int64) int64 {
 	return units
 }
 
-// addBurstTransactions of on-demand bursting are the I/Os above the base.
+// addBurstTransactions of on-demand bursting are the I/Os above the base, of IOPS or of throughput.
 func (e *estimator) addBurstTransactions(tier catalog.Tier) {
 	p, ok := e.price(ItemBurstTransactions, catalog.BurstTransactions, "")
 	if !ok {
@@ -159,10 +162,18 @@ func (e *estimator) addBurstTransactions(tier catalog.Tier) {
 		e.unknown(ItemBurstTransactions, "the rate of I/O is not known")
 		return
 	}
-	over := e.transactionsPerDiskHour(tier).Sub(decimal.NewFromInt(e.disk.Base.IOPS * secondsPerHour))
-	if over.IsPositive() {
+	if over := e.aboveBasePerDiskHour(tier); over.IsPositive() {
 		e.line(ItemBurstTransactions, p, e.inBusyHours(over).Div(decimal.NewFromInt(transactionsPerUnit)))
 	}
+}
+
+// aboveBasePerDiskHour are the transactions of a busy hour that go past the disk's base: of those past its
+// throughput, each is a full unit.
+func (e *estimator) aboveBasePerDiskHour(tier catalog.Tier) decimal.Decimal {
+	ofIOPS := e.transactionsPerDiskHour(tier).Sub(decimal.NewFromInt(e.disk.Base.IOPS * secondsPerHour))
+	bytesPerSecond := e.perDiskSecond().Mul(decimal.NewFromInt(e.options.Use.BlockSizeBytes))
+	ofThroughput := bytesPerSecond.Sub(decimal.NewFromInt(e.disk.Base.BytesPerSecond)).Mul(decimal.NewFromInt(secondsPerHour)).Div(decimal.NewFromInt(tier.IOUnitBytes))
+	return decimal.Max(ofIOPS, ofThroughput)
 }
 
 // add looks up a price and adds a line of so many units.
@@ -269,8 +280,8 @@ func (e *estimator) exact(item Item) decimal.Decimal {
 // not count: it is for a disk that is kept. So the run is priced by an estimate without one.
 func (e *estimator) addRun() {
 	run := e.options.Run
-	if run == nil {
-		return
+	if run == nil || e.disk.Bursting == catalog.BurstOnDemand && e.disk.Coverage == disk.Covered {
+		return // how many of a run's I/Os were above the base is not known
 	}
 	standing, ok := e.standing()
 	if !ok {

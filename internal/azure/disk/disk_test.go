@@ -184,6 +184,12 @@ func TestDescribe(t *testing.T) {
 			with(p10, func(s *summary) {
 				s.Warnings = []string{"HiddenProperties: the disk was there before the run: a performance tier, on-demand bursting that was switched on later, and burst credits that were spent do not show in Kubernetes"}
 			})},
+		{"a class that was made anew says nothing of an existing disk", disk.Facts{
+			CapacityBytes: 128 * gib, ClassParameters: params{"skuName": "Premium_LRS", "cachingMode": "None"},
+			VolumeAttributes: params{"skuName": "Premium_LRS", "requestedsizegib": "128"}, ExistingClaim: true,
+		}, with(p10, func(s *summary) {
+			s.Warnings = []string{"HiddenProperties: the disk was there before the run: a performance tier, on-demand bursting that was switched on later, and burst credits that were spent do not show in Kubernetes"}
+		})},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			tc.facts.Driver = disk.Driver

@@ -51,7 +51,8 @@ type parameters struct {
 }
 
 // readParameters merges the places: the volume's attributes are what the disk was created with and go
-// before the class, and the VolumeAttributesClass goes before both.
+// before the class, and the VolumeAttributesClass goes before both. A class can be another one than that
+// which an existing disk was created by, so that it counts only where the volume has nothing.
 func readParameters(f Facts) *parameters {
 	p := &parameters{values: map[string]string{}}
 	class := p.layer("the StorageClass", f.ClassParameters)
@@ -64,7 +65,9 @@ func readParameters(f Facts) *parameters {
 			delete(attributes, name)
 		}
 	}
-	maps.Copy(p.values, class)
+	if !f.ExistingClaim || len(volume) == 0 {
+		maps.Copy(p.values, class)
+	}
 	for _, name := range slices.Sorted(maps.Keys(volume)) {
 		if asked, ok := class[name]; ok && asked != volume[name] && spelled[name] != "" {
 			p.warn(ConflictingParameters, "%s is %q in the PersistentVolume and %q in the StorageClass: the volume was created with the first, which counts", spelled[name], volume[name], asked)

@@ -6,9 +6,8 @@ package retail
 import (
 	"context"
 	"errors"
-	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,7 +25,7 @@ const (
 	// fetchTimeout of all pages of a region, retries included.
 	fetchTimeout = 5 * time.Minute
 	// maxPlaces are the regions and currencies that are kept (judgment: more than a fleet has), so that
-	// names that users write cannot fill the memory.
+	// names that users write cannot fill the memory. The one that was asked for longest ago makes room.
 	maxPlaces = 64
 )
 
@@ -50,6 +49,8 @@ type Status struct {
 	Err error
 	// Odd says which prices of the API were left out, and why.
 	Odd []string
+	// Due is when the API is asked again, if somebody wants to know then; 0 while that is going on.
+	Due time.Duration
 }
 
 // Source gives prices at once, and refreshes them in the background while Start runs. It is safe for
@@ -69,11 +70,12 @@ type Source struct {
 type known struct {
 	region, currency string
 	catalog          catalog.Catalog
-	// file is empty, and fetched zero, before the first success.
-	file    string
+	// fetched is zero before the first success.
 	fetched time.Time
 	odd     []string
 	err     error
+	// asked is when somebody last wanted to know.
+	asked time.Time
 	// due is when the API is to be asked; zero for at once.
 	due time.Time
 	// wanted since the last attempt: what nobody asks for is not refreshed.
@@ -90,36 +92,36 @@ func NewSource(client *Client, base catalog.Catalog, at clock.Clock) *Source {
 func (s *Source) Prices(region, currency string) (catalog.Catalog, Status) {
 	region, currency, err := normalize(region, currency)
 	if err != nil {
-		return s.base, Status{From: Catalog, Err: err}
+		return s.base, Status{From: Catalog, Err: err, Due: maxAge}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k, err := s.place(region, currency)
-	if err != nil {
-		return s.base, Status{From: Catalog, Err: err}
-	}
 	now := s.clock.Now()
-	if !k.due.After(now) {
+	k := s.place(region, currency)
+	k.asked = now
+	due := max(0, k.due.Sub(now))
+	if due == 0 {
 		k.wanted = true
 		s.nudge()
 	}
 	if k.fetched.IsZero() {
-		return s.base, Status{From: Catalog, Err: k.err}
+		return s.base, Status{From: Catalog, Err: k.err, Due: due}
 	}
-	return k.catalog, Status{From: RetailAPI, Age: now.Sub(k.fetched), Err: k.err, Odd: slices.Clone(k.odd)}
+	return k.catalog, Status{From: RetailAPI, Age: now.Sub(k.fetched), Err: k.err, Odd: slices.Clone(k.odd), Due: due}
 }
 
-func (s *Source) place(region, currency string) (*known, error) {
+func (s *Source) place(region, currency string) *known {
 	key := region + " " + currency
 	if k, ok := s.places[key]; ok {
-		return k, nil
+		return k
 	}
 	if len(s.places) >= maxPlaces {
-		return nil, fmt.Errorf("prices of %d regions and currencies are kept already, so those of %s in %s are not read", maxPlaces, region, currency)
+		oldest := slices.MinFunc(slices.Collect(maps.Keys(s.places)), func(a, b string) int { return s.places[a].asked.Compare(s.places[b].asked) })
+		delete(s.places, oldest)
 	}
 	k := &known{region: region, currency: currency}
 	s.places[key] = k
-	return k, nil
+	return k
 }
 
 func (s *Source) nudge() {
@@ -172,12 +174,11 @@ func (s *Source) refresh(ctx context.Context, k *known) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {
-		file := File(fetched.Prices)
-		c, bad := catalog.Overlay(s.base, map[string]string{pricesFile: file})
+		c, bad := catalog.Overlay(s.base, map[string]string{pricesFile: File(fetched.Prices)})
 		for _, b := range bad {
 			fetched.Odd = append(fetched.Odd, b.Error())
 		}
-		k.keep(c, file, fetched.At, fetched.Odd)
+		k.catalog, k.fetched, k.odd, k.due = c, fetched.At, fetched.Odd, fetched.At.Add(maxAge)
 	} else {
 		k.due = s.clock.Now().Add(pause(err))
 	}
@@ -195,65 +196,4 @@ func pause(err error) time.Duration {
 		return max(pauseAfterFailure, min(busy.after, maxAge))
 	}
 	return pauseAfterFailure
-}
-
-func (k *known) keep(c catalog.Catalog, file string, at time.Time, odd []string) {
-	k.catalog, k.file, k.fetched, k.odd, k.due = c, file, at, odd, at.Add(maxAge)
-}
-
-// Entry is what is kept of one region and currency, for a caller that keeps it over a restart.
-type Entry struct {
-	Region   string    `json:"region"`
-	Currency string    `json:"currency"`
-	Fetched  time.Time `json:"fetched"`
-	// Prices are a file in the format of the catalog's prices.csv.
-	Prices string `json:"prices"`
-}
-
-// Entries are the prices from the API that are kept now, sorted.
-func (s *Source) Entries() []Entry {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []Entry
-	for _, k := range s.places {
-		if !k.fetched.IsZero() {
-			all = append(all, Entry{Region: k.region, Currency: k.currency, Fetched: k.fetched, Prices: k.file})
-		}
-	}
-	slices.SortFunc(all, func(a, b Entry) int { return strings.Compare(a.Region+" "+a.Currency, b.Region+" "+b.Currency) })
-	return all
-}
-
-// Restore takes entries back; what was fetched since stays. The error says which entries were left out,
-// and why: one that is not as Entries gave it is left out as a whole.
-func (s *Source) Restore(entries []Entry) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var errs []error
-	for _, e := range entries {
-		if err := s.restore(e); err != nil {
-			errs = append(errs, fmt.Errorf("kept prices of %q in %q: %w", e.Region, e.Currency, err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (s *Source) restore(e Entry) error {
-	region, currency, err := normalize(e.Region, e.Currency)
-	if err != nil {
-		return err
-	}
-	if e.Fetched.IsZero() || e.Fetched.After(s.clock.Now()) {
-		return fmt.Errorf("they were fetched at %s, which is no time in the past", e.Fetched.Format(time.RFC3339))
-	}
-	k, err := s.place(region, currency)
-	if err != nil || k.fetched.After(e.Fetched) {
-		return err
-	}
-	c, bad := catalog.Overlay(s.base, map[string]string{pricesFile: e.Prices})
-	if len(bad) > 0 {
-		return bad[0]
-	}
-	k.keep(c, e.Prices, e.Fetched, nil)
-	return nil
 }

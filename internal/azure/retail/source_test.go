@@ -5,14 +5,11 @@ package retail
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/diskbench/diskbench/internal/azure/catalog"
 	"github.com/diskbench/diskbench/internal/azure/catalog/catalogtest"
@@ -143,13 +140,24 @@ func TestSourceRefuses(t *testing.T) {
 	if c, got := s.Prices("eastus'", "USD"); got.From != Catalog || got.Err == nil || p10(c, "eastus") != "19.71" {
 		t.Errorf("%+v", got)
 	}
-	for i := range maxPlaces {
-		if _, got := s.Prices(fmt.Sprintf("region%d", i), "USD"); got.Err != nil {
-			t.Fatal(got.Err)
+}
+
+// Names that users write fill neither the memory, nor the places of others.
+func TestPlacesMakeRoom(t *testing.T) {
+	server, at := newAPI(t), newHasty()
+	s := running(t, server, at)
+	eventually(t, s, "northeurope", fromAPI)
+	for i := range 2 * maxPlaces {
+		at.step(time.Second)
+		s.Prices(fmt.Sprintf("typo%d", i), "USD")
+		if _, got := s.Prices("northeurope", "USD"); got.From != RetailAPI {
+			t.Fatalf("after %d other names: %+v", i+1, got)
 		}
 	}
-	if _, got := s.Prices("onemore", "USD"); got.From != Catalog || got.Err == nil || !strings.Contains(got.Err.Error(), "prices of 64 regions and currencies are kept already") {
-		t.Errorf("%+v", got)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.places) != maxPlaces {
+		t.Errorf("%d places are kept", len(s.places))
 	}
 }
 
@@ -167,59 +175,5 @@ func TestImplausiblePrice(t *testing.T) {
 	}
 	if _, ok := c.Price("northeurope", "USD", catalog.PremiumLRS, "P20", catalog.Capacity); ok {
 		t.Error("the price counts")
-	}
-}
-
-// Entries survive a restart through JSON, with their age; broken ones are refused as a whole.
-func TestRestore(t *testing.T) {
-	server, at := newAPI(t), newHasty()
-	first := running(t, server, at)
-	eventually(t, first, "northeurope", fromAPI)
-	content, err := json.Marshal(first.Entries())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var kept []Entry
-	if err := json.Unmarshal(content, &kept); err != nil || len(kept) != 1 {
-		t.Fatalf("%v, %d entries", err, len(kept))
-	}
-	at.step(time.Hour)
-	second := NewSource(newTestClient(t, "http://prices.invalid/", at), catalogtest.Load(t), at)
-	if err := second.Restore(kept); err != nil {
-		t.Fatal(err)
-	}
-	c, got := second.Prices("northeurope", "USD")
-	if got.From != RetailAPI || got.Age != time.Hour || p10(c, "northeurope") != "19.71" {
-		t.Errorf("%+v, %s", got, p10(c, "northeurope"))
-	}
-	if diff := cmp.Diff(kept, second.Entries()); diff != "" {
-		t.Error(diff)
-	}
-	older := kept[0]
-	older.Fetched, older.Prices = older.Fetched.Add(-time.Hour), strings.ReplaceAll(older.Prices, "19.71", "18")
-	if err := second.Restore([]Entry{older}); err != nil {
-		t.Error(err)
-	}
-	if c, _ := second.Prices("northeurope", "USD"); p10(c, "northeurope") != "19.71" {
-		t.Error("older prices went over newer ones")
-	}
-	for _, tc := range []struct {
-		why    string
-		change func(*Entry)
-		want   string
-	}{
-		{"a region that is none", func(e *Entry) { e.Region = "east us'" }, "no name of an Azure region"},
-		{"a file that was cut", func(e *Entry) { e.Region, e.Prices = "eastus2", e.Prices[:len(e.Prices)/2] }, `kept prices of "eastus2" in "USD": prices.csv`},
-		{"no time", func(e *Entry) { e.Fetched = time.Time{} }, "no time in the past"},
-		{"the future, in which they would never be too old", func(e *Entry) { e.Fetched = at.Now().Add(time.Hour) }, "no time in the past"},
-	} {
-		broken := kept[0]
-		tc.change(&broken)
-		if err := second.Restore([]Entry{broken}); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%s: %v", tc.why, err)
-		}
-		if _, got := second.Prices("eastus2", "USD"); got.From != Catalog {
-			t.Errorf("%s: %+v", tc.why, got)
-		}
 	}
 }
