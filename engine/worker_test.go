@@ -94,15 +94,15 @@ func TestWorkerGivesExactPercentiles(t *testing.T) {
 	}
 }
 
-// Little's law holds for any closed loop: what the worker reports has to obey it.
 func TestBatchSize(t *testing.T) {
-	for depth, want := range map[int]int{1: 1, 2: 2, 4: 4, 16: 4, 24: 6, 32: 8, 64: 16, 1024: 16} {
+	for depth, want := range map[int]int{1: 1, 2: 1, 3: 1, 4: 2, 8: 4, 16: 4, 24: 6, 32: 8, 64: 16, 1024: 16} {
 		if got := BatchSize(depth); got != want {
 			t.Errorf("depth %d: batches of %d, want %d", depth, got, want)
 		}
 	}
 }
 
+// Little's law holds for any closed loop: what the worker reports has to obey it.
 func TestWorkerKeepsTheQueueFull(t *testing.T) {
 	for _, depth := range []int{1, 3, 4, 5, 32, 256} {
 		const second = time.Second
