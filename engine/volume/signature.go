@@ -21,13 +21,7 @@ const (
 // descriptions (as in util-linux's libblkid). An engine that is killed leaves random data there, which has
 // the magic of two bytes once in 2^16 devices: these hold only if the kernel would take the rest as well.
 // Of the others the shortest have four bytes.
-var signatures = []struct {
-	what   string
-	offset int
-	magic  string
-	// holds looks at the rest; nil for a magic that is long enough.
-	holds func(head []byte) bool
-}{
+var signatures = append([]signature{
 	{"an XFS filesystem", 0, "XFSB", nil},
 	{"a Btrfs filesystem", 0x10040, "_BHRfS_M", nil},
 	{"an F2FS filesystem", 1024, "\x10\x20\xF5\xF2", nil},
@@ -50,11 +44,51 @@ var signatures = []struct {
 	{"an Oracle ASM disk", 32, "ORCLDISK", nil},
 	{"an EROFS filesystem", 1024, "\xe2\xe1\xf5\xe0", nil},
 	{"a JFS filesystem", 32768, "JFS1", nil},
-	{"a ZFS pool", 131072, "\x0c\xb1\xba\x00\x00\x00\x00\x00", nil},
+	{"a GFS2 filesystem", 0x10000, "\x01\x16\x19\x70", nil},
+	{"an OCFS2 filesystem", 1024, "OCFSV2", nil},
+	{"an OCFS2 filesystem", 2048, "OCFSV2", nil},
+	{"an OCFS2 filesystem", 4096, "OCFSV2", nil},
+	{"an OCFS2 filesystem", 8192, "OCFSV2", nil},
+	{"a NILFS2 filesystem", 1024, "\x02\x00\x00\x00\x00\x00\x34\x34", nil}, // revision 2.0, the only one
+	{"a UDF filesystem", 32769, "BEA01", nil},
+	{"a ReiserFS filesystem", 0x10034, "ReIsEr", nil},
+	{"a ReiserFS filesystem", 0x2034, "ReIsEr", nil},
+	{"a Reiser4 filesystem", 0x10000, "ReIsEr4", nil},
+	{"an HFS+ filesystem", 1024, "H+\x00\x04", nil},
+	{"an HFS+ filesystem", 1024, "HX\x00\x05", nil},
+	{"an APFS container", 32, "NXSB", nil},
+	{"a ReFS filesystem", 3, "ReFS\x00", nil},
+	{"a BitLocker volume", 3, "-FVE-FS-", nil},
+	{"a Stratis pool", 512 + 4, "!Stra0tis", nil},
+	{"a Stratis pool", 9*512 + 4, "!Stra0tis", nil},
+	{"a VDO volume", 0, "dmvdo001", nil},
+	{"dm-verity hashes", 0, "verity\x00\x00", nil},
+	{"a dm-integrity volume", 0, "integrt\x00", nil},
+	{"a hibernated system", 4096 - 10, "S1SUSPEND", nil},
 	{"a GPT partition table", 512, "EFI PART", nil},
 	{"a GPT partition table", 4096, "EFI PART", nil},
 	{"an ext2, ext3 or ext4 filesystem", 0x438, "\x53\xEF", holdsExt},
 	{"an MBR partition table or a FAT filesystem", 510, "\x55\xAA", holdsBootSector},
+}, zfsRing()...)
+
+type signature struct {
+	what   string
+	offset int
+	magic  string
+	// holds looks at the rest; nil for a magic that is long enough.
+	holds func(head []byte) bool
+}
+
+// zfsRing are the places of the first label's uberblocks, 1 KiB each, in either byte order: which of them is
+// in use says the number of the transaction.
+func zfsRing() []signature {
+	var ring []signature
+	for at := 128 << 10; at < 256<<10; at += 1 << 10 {
+		ring = append(ring,
+			signature{"a ZFS pool", at, "\x0c\xb1\xba\x00\x00\x00\x00\x00", nil},
+			signature{"a ZFS pool", at, "\x00\x00\x00\x00\x00\xba\xb1\x0c", nil})
+	}
+	return ring
 }
 
 // holdsExt knows that Linux mounts no ext2, ext3 or ext4 with blocks above 64 KiB: the binary logarithm of
