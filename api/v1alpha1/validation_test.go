@@ -273,6 +273,8 @@ var _ = DescribeTable("a mistake is refused with a sentence that says what would
 	Entry("two streams at the end of a file", streams("{name: a, pattern: Sequential, readPercent: 0, blockSize: 4Ki}, {name: b, pattern: Sequential, readPercent: 0, blockSize: 4Ki}", ", layout: Append"), oneEnd),
 	Entry("a file on a block device", "{size: 32Gi, volumeMode: Block, workloads: [{preset: etcd}]}",
 		"layout Preallocated and Append (presets etcd and redis-aof) make a file, which a block device has not: set volumeMode to Filesystem, or layout to Written"),
+	Entry("a file of its own on striped volumes", "{size: 32Gi, volumeCount: 2, workloads: [{preset: redis-aof}]}",
+		"layout Preallocated and Append (presets etcd and redis-aof) make a file of their own, which lies on one volume: leave volumeCount at 1, or set layout to Written"),
 	Entry("a check of the page cache", custom("4Ki, directIO: Disabled, verification: Checksum"),
 		"verification: Checksum with directIO Disabled would check the page cache: remove one of them"),
 	Entry("a check of nothing", writes("verification: Checksum"), "verification: Checksum without reads checks nothing: raise readPercent, or remove verification"),

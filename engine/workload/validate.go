@@ -155,7 +155,7 @@ func (p Plan) validateWorkloads() error {
 
 func (w Workload) validate(p Plan) error {
 	for _, check := range []error{
-		w.validateLayout(p.Target),
+		w.validateLayout(p),
 		w.validateDirectIO(p),
 		w.validateStreams(p),
 		w.validateVerify(p.Target),
@@ -172,7 +172,7 @@ func (w Workload) validate(p Plan) error {
 	return nil
 }
 
-func (w Workload) validateLayout(target TargetKind) error {
+func (w Workload) validateLayout(p Plan) error {
 	switch w.Layout {
 	case Written:
 		return nil
@@ -180,8 +180,11 @@ func (w Workload) validateLayout(target TargetKind) error {
 	default:
 		return fmt.Errorf("layout %q: use %s, %s or %s", w.Layout, Written, Preallocated, Append)
 	}
-	if target != Directory {
-		return fmt.Errorf("layout %s on a %s: only a filesystem has files, use %s", w.Layout, target, Written)
+	if p.Target != Directory {
+		return fmt.Errorf("layout %s on a %s: only a filesystem has files, use %s", w.Layout, p.Target, Written)
+	}
+	if n := len(p.Sets[0]); n > 1 {
+		return fmt.Errorf("layout %s on %d striped volumes: such a file lies on one, use one volume or layout %s", w.Layout, n, Written)
 	}
 	if w.Reads() {
 		return fmt.Errorf("layout %s with reads: what was never written is read from memory, use readPercent 0 or layout %s",

@@ -310,6 +310,9 @@ func TestValidateRefuses(t *testing.T) {
 			p.Target, w.Layout, s.ReadPercent = BlockDevice, Preallocated, 0
 		},
 			"layout Preallocated on a BlockDevice"},
+		{"a file of its own on two volumes", func(p *Plan, w *Workload, s *Stream) {
+			p.StripeSizeBytes, p.Sets, w.Layout, s.ReadPercent = 65536, [][]string{manyPaths(2)}, Preallocated, 0
+		}, "layout Preallocated on 2 striped volumes"},
 		{"reads of what was never written", func(_ *Plan, w *Workload, _ *Stream) { w.Layout = Preallocated }, "layout Preallocated with reads"},
 		{"two ends of one file", func(_ *Plan, w *Workload, s *Stream) {
 			w.Layout, s.ReadPercent, s.Pattern, s.Threads = Append, 0, Sequential, 2
