@@ -137,7 +137,7 @@ func (c *crew) recruit() error {
 			}
 			c.flushers = append(c.flushers, &flusher{
 				stream: stream, interval: s.FlushInterval.Std(), clock: c.clock,
-				fdatasync: func() error { return fdatasyncAll(files) }, flushes: histogram.New(),
+				fdatasync: func() error { return fdatasyncAll(files) }, flushes: histogram.New(), stop: &c.shared.stop,
 			})
 		}
 	}

@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,6 +26,8 @@ type flusher struct {
 
 	flushes *histogram.Histogram
 	failure *report.Failure
+	// stop ends the run.
+	stop *atomic.Bool
 }
 
 // run flushes until stop is closed. A flush that takes longer than the interval delays the next.
@@ -40,6 +43,7 @@ func (f *flusher) run(stop <-chan struct{}) {
 		began := f.clock()
 		if err := f.fdatasync(); err != nil {
 			f.failure = flushFailure(err)
+			f.stop.Store(true)
 			return
 		}
 		if ended := f.clock(); ended >= f.window.begin && ended < f.window.end {

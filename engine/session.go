@@ -126,31 +126,41 @@ func open(ctx context.Context, plan workload.Plan, makeReady func(*session) erro
 		return nil, report.Failf(report.ReasonInvalidPlan, "%v", err)
 	}
 	s := &session{plan: plan}
-	ended := make(chan struct{})
 	var failure error
+	ended, ok := answered(ctx, func() { failure = s.open(makeReady) })
+	if !ok {
+		go func() { // should the target answer after all
+			<-ended
+			s.discard()
+		}()
+		return nil, report.Failf(report.ReasonInterrupted,
+			"told to stop while preparing; the target still did not answer %s later", drainGrace)
+	}
+	if failure != nil {
+		s.discard()
+		return nil, failure
+	}
+	return s, nil
+}
+
+// answered does what a target may never answer. Told to stop, it waits for the end no longer than for I/O in
+// flight, and says false then: what is done goes on until ended is closed.
+func answered(ctx context.Context, do func()) (ended <-chan struct{}, ok bool) {
+	done := make(chan struct{})
 	go func() {
-		defer close(ended)
-		failure = s.open(makeReady)
+		defer close(done)
+		do()
 	}()
-	var grace <-chan time.Time
-	for interrupted := ctx.Done(); ; {
-		select {
-		case <-ended:
-			if failure != nil {
-				s.discard()
-				return nil, failure
-			}
-			return s, nil
-		case <-interrupted:
-			interrupted, grace = nil, time.After(drainGrace)
-		case <-grace:
-			go func() { // should the target answer after all
-				<-ended
-				s.discard()
-			}()
-			return nil, report.Failf(report.ReasonInterrupted,
-				"told to stop while preparing; the target still did not answer %s later", drainGrace)
-		}
+	select {
+	case <-done:
+		return done, true
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+		return done, true
+	case <-time.After(drainGrace):
+		return done, false
 	}
 }
 
@@ -341,11 +351,20 @@ func (s *session) probeLatency(ctx context.Context, w workload.Workload, progres
 
 func (s *session) measureOnce(ctx context.Context, w workload.Workload, repetition int, progress func(Event)) (*measured, error) {
 	set := s.sets[s.plan.Set(repetition)]
-	c, err := newCrew(assignment{
-		workload: w, repetition: repetition, set: set, stripe: s.plan.StripeSizeBytes,
-		sector: set.Info().LogicalBlockBytes, sealed: s.plan.Verifies(), ioEngine: s.ioEngine, drain: defaultDrain,
-		progress: measuring(progress, w, repetition+1, s.plan.Repetitions),
+	var c *crew
+	var err error
+	_, ok := answered(ctx, func() {
+		c, err = newCrew(assignment{
+			workload: w, repetition: repetition, set: set, stripe: s.plan.StripeSizeBytes,
+			sector: set.Info().LogicalBlockBytes, sealed: s.plan.Verifies(), ioEngine: s.ioEngine, drain: defaultDrain,
+			progress: measuring(progress, w, repetition+1, s.plan.Repetitions),
+		})
 	})
+	if !ok {
+		s.stuck = true
+		return nil, report.Failf(report.ReasonInterrupted,
+			"told to stop while opening the target; it still did not answer %s later", drainGrace)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ package engine
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 	"sync/atomic"
 	"syscall"
@@ -403,7 +404,14 @@ func (w *worker) flush() {
 }
 
 func flushFailure(err error) *report.Failure {
-	return report.Failf(report.ReasonIOError, "fdatasync: %v: the disk did not keep what was written", err)
+	return report.Failf(reasonOf(err), "fdatasync: %v: the disk did not keep what was written", err)
+}
+
+func reasonOf(err error) report.Reason {
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		return report.ReasonNoSpace
+	}
+	return report.ReasonIOError
 }
 
 // fail keeps the first failure and stops everybody: figures beside failed I/O mean nothing.
@@ -420,14 +428,14 @@ func (w *worker) describe(s *slot, result int32) *report.Failure {
 		direction = "write"
 	}
 	if result >= 0 {
-		return report.Failf(report.ReasonIOError, "%s of %d bytes at offset %d moved only %d",
-			direction, w.place.part, s.offset, result)
+		cause := ""
+		if s.write {
+			cause = ": is the volume full?"
+		}
+		return report.Failf(report.ReasonIOError, "%s of %d bytes at offset %d moved only %d%s",
+			direction, w.place.part, s.offset, result, cause)
 	}
 	errno := syscall.Errno(-result)
-	reason := report.ReasonIOError
-	if errno == unix.ENOSPC || errno == unix.EDQUOT {
-		reason = report.ReasonNoSpace
-	}
-	return report.Failf(reason, "%s of %d bytes at offset %d: %v (%s)",
+	return report.Failf(reasonOf(errno), "%s of %d bytes at offset %d: %v (%s)",
 		direction, w.place.part, s.offset, errno, unix.ErrnoName(errno))
 }

@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/diskbench/diskbench/engine/histogram"
 	"github.com/diskbench/diskbench/engine/ioengine"
 	"github.com/diskbench/diskbench/engine/ioengine/scripted"
 	"github.com/diskbench/diskbench/engine/report"
@@ -405,6 +407,23 @@ func TestAFailedFlushEndsTheRun(t *testing.T) {
 	worker.loop()
 	if f := worker.failure; f == nil || f.Reason != report.ReasonIOError || !strings.Contains(f.Message, "fdatasync: input/output error") {
 		t.Errorf("failure %v", f)
+	}
+	if f := flushFailure(unix.ENOSPC); f.Reason != report.ReasonNoSpace {
+		t.Errorf("a full disk is told as %v", f)
+	}
+}
+
+// What comes after a failed flush is lost as well, however long the window still is.
+func TestAFailedFlushInTheBackgroundEndsTheRun(t *testing.T) {
+	var stop atomic.Bool
+	base := time.Now()
+	f := flusher{
+		interval: time.Millisecond, clock: func() int64 { return int64(time.Since(base)) }, window: whole(time.Hour),
+		fdatasync: func() error { return unix.EIO }, flushes: histogram.New(), stop: &stop,
+	}
+	f.run(nil)
+	if f.failure == nil || !stop.Load() {
+		t.Errorf("failure %v, stopped is %t", f.failure, stop.Load())
 	}
 }
 

@@ -124,16 +124,22 @@ func steadyNote(s *steady) string {
 // countersNote is about direct I/O alone: the page cache joins and delays writes by design.
 func countersNote(w workloadResult) string {
 	d := w.Device
-	if d == nil || d.OperationsRatio == 0 || w.Parameters.Buffered() || agrees(d.OperationsRatio) && agrees(d.BytesRatio) {
+	if d == nil || d.OperationsRatio == nil || w.Parameters.Buffered() {
 		return ""
 	}
-	text := fmt.Sprintf("the disk did %.2f operations and moved %.2f bytes for each of the engine's: ", d.OperationsRatio, d.BytesRatio)
+	operations, moved := *d.OperationsRatio, *d.BytesRatio
+	if agrees(operations) && agrees(moved) {
+		return ""
+	}
+	text := fmt.Sprintf("the disk did %.2f operations and moved %.2f bytes for each of the engine's: ", operations, moved)
 	switch {
-	case agrees(d.BytesRatio) && d.OperationsRatio > 1:
+	case operations == 0:
+		return text + "something before it answered them all, or its counters are off (queue/iostats)."
+	case agrees(moved) && operations > 1:
 		return text + "the kernel split them."
-	case agrees(d.BytesRatio):
+	case agrees(moved):
 		return text + "the kernel joined them."
-	case d.BytesRatio > 1:
+	case moved > 1:
 		return text + "the filesystem's journal, or another program on the same disk, added to them."
 	default:
 		return text + "something between, such as a cache, answered the rest."

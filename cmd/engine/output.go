@@ -152,14 +152,14 @@ type drained struct {
 }
 
 // device is what the kernel counted at the disk meanwhile. The ratios are its operations and bytes
-// to those of the engine; 0 without any of the engine's.
+// to those of the engine; absent without any of the engine's.
 type device struct {
-	ReadOperations  int64   `json:"readOperations"`
-	WriteOperations int64   `json:"writeOperations"`
-	ReadBytes       int64   `json:"readBytes"`
-	WriteBytes      int64   `json:"writeBytes"`
-	OperationsRatio float64 `json:"operationsRatio,omitempty"`
-	BytesRatio      float64 `json:"bytesRatio,omitempty"`
+	ReadOperations  int64    `json:"readOperations"`
+	WriteOperations int64    `json:"writeOperations"`
+	ReadBytes       int64    `json:"readBytes"`
+	WriteBytes      int64    `json:"writeBytes"`
+	OperationsRatio *float64 `json:"operationsRatio,omitempty"`
+	BytesRatio      *float64 `json:"bytesRatio,omitempty"`
 	// OtherOperations and OtherBytes are those of the machine's other disks.
 	OtherOperations int64 `json:"otherOperations"`
 	OtherBytes      int64 `json:"otherBytes"`
@@ -248,8 +248,8 @@ func newDevice(d report.DeviceCounters, total *report.Figures) device {
 		ReadBytes: d.ReadBytes, WriteBytes: d.WriteBytes, OtherOperations: d.OtherOperations, OtherBytes: d.OtherBytes,
 	}
 	if total != nil && total.Operations > 0 && total.Bytes > 0 {
-		out.OperationsRatio = float64(d.ReadOperations+d.WriteOperations) / float64(total.Operations)
-		out.BytesRatio = float64(d.ReadBytes+d.WriteBytes) / float64(total.Bytes)
+		out.OperationsRatio = new(float64(d.ReadOperations+d.WriteOperations) / float64(total.Operations))
+		out.BytesRatio = new(float64(d.ReadBytes+d.WriteBytes) / float64(total.Bytes))
 	}
 	return out
 }

@@ -170,7 +170,7 @@ func TestNotes(t *testing.T) {
 	buffered.DirectIO = workload.DirectDisabled
 	total := newFigures(made(60_000, 4096, 1e6)) // 1,000 IOPS
 	counted := func(operations, bytes float64) *device {
-		return &device{OperationsRatio: operations, BytesRatio: bytes}
+		return &device{OperationsRatio: &operations, BytesRatio: &bytes}
 	}
 	for _, tt := range []struct {
 		why    string
@@ -183,7 +183,8 @@ func TestNotes(t *testing.T) {
 		{"reads answered elsewhere", workloadResult{Parameters: vdi, Device: counted(0.5, 0.5)}, "such as a cache, answered the rest"},
 		{"large I/Os in pieces", workloadResult{Parameters: vdi, Device: counted(2, 1)}, "the kernel split them"},
 		{"neighbors in one", workloadResult{Parameters: vdi, Device: counted(0.5, 1)}, "the kernel joined them"},
-		{"a machine that counts nothing", workloadResult{Parameters: vdi, Device: counted(0, 0)}, ""},
+		{"a run without I/O", workloadResult{Parameters: vdi, Device: &device{}}, ""},
+		{"nothing reached the disk, or it does not count", workloadResult{Parameters: vdi, Device: counted(0, 0)}, "answered them all, or its counters are off"},
 		{"the page cache delays and joins by design", workloadResult{Parameters: buffered, Device: counted(3, 3)}, "through the page cache"},
 		{"half of the rate of two threads", workloadResult{Parameters: limited, Total: total}, "1000.0 of the 2000 IOPS"},
 		{"no fall in the longest time", workloadResult{Parameters: vdi, Drained: &drained{Seconds: 2700, IOPS: 3500}}, "did not fall"},

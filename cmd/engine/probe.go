@@ -4,8 +4,10 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,8 +39,8 @@ func newProbe(stdout io.Writer) *cobra.Command {
 			"the limits of this process. It only reads from a device, and leaves nothing in a directory.",
 		Example: "  diskbench-engine probe /mnt/disk\n  diskbench-engine probe /dev/sdc -o yaml",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := probe(args[0])
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := probeUntil(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -52,6 +54,28 @@ func newProbe(stdout io.Writer) *cobra.Command {
 	g.flags.VarP(&output, "output", "o", "form of the result")
 	addGroups(c, g)
 	return c
+}
+
+// probeGrace is how long a target that answers has to be left as it was, once the program is told to stop.
+const probeGrace = 2 * time.Second
+
+// probeUntil gives up on a target that does not answer.
+func probeUntil(ctx context.Context, path string) (r probeResult, err error) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r, err = probe(path)
+	}()
+	select {
+	case <-ended:
+		return r, err
+	case <-ctx.Done():
+	}
+	select {
+	case <-ended:
+	case <-time.After(probeGrace):
+	}
+	return probeResult{}, report.Failf(report.ReasonInterrupted, "told to stop while looking at %s", path)
 }
 
 // probe looks at the path. The error is that there is nothing to look at.

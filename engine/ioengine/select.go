@@ -19,7 +19,7 @@ var preference = []workload.IOEngine{workload.IOUring, workload.LibAIO, workload
 
 // Need is what the engines of a run have to be able to do at once.
 type Need struct {
-	// FD is the target, open with O_DIRECT and with at least BlockSize bytes in it.
+	// FD is the target, open with O_DIRECT and with at least BlockSize bytes in it, or none.
 	FD int
 	// BlockSize is the size of a trial read, in bytes.
 	BlockSize int
@@ -106,7 +106,7 @@ func readOnce(e Engine, size int) error {
 		return err
 	case done[0].Result < 0:
 		return fmt.Errorf("trial read of %d bytes: %w", size, syscall.Errno(-done[0].Result))
-	case int(done[0].Result) != size:
+	case done[0].Result != 0 && int(done[0].Result) != size: // an empty file gives nothing
 		return fmt.Errorf("trial read of %d bytes gave %d", size, done[0].Result)
 	}
 	return nil

@@ -127,11 +127,12 @@ func (s *Set) Allocate(size int64) error {
 		if v.kind != workload.Directory || share == 0 {
 			return nil
 		}
-		// Without, the layout itself finds out.
-		if err := v.allocate(v.data, share); !errors.Is(err, unix.EOPNOTSUPP) {
-			return v.allocateFailure(share, err)
+		err := v.allocate(v.data, share)
+		if errors.Is(err, unix.EOPNOTSUPP) {
+			// The layout itself finds out whether it fits; the size is for what reads before.
+			err = ignoringEINTR(func() error { return unix.Ftruncate(v.data, share) })
 		}
-		return nil
+		return v.allocateFailure(share, err)
 	})
 }
 
