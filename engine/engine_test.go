@@ -110,7 +110,7 @@ func checkFigures(t *testing.T, w workload.Workload, r *report.Workload) {
 
 // Every preset runs, in less time and space than it asks for, and gives what it is about.
 func TestEveryPresetRuns(t *testing.T) {
-	brief, size := workload.Duration(200*time.Millisecond), int64(64<<20)
+	brief, size := workload.Duration(500*time.Millisecond), int64(64<<20)
 	for _, preset := range workload.Presets() {
 		if preset == "profile" { // made of the others
 			continue
